@@ -110,6 +110,7 @@ class EmuKernel(ctypes.Structure):
         ("max_threads", ctypes.c_uint32),
         ("uses_stack", ctypes.c_uint32),
         ("uses_barriers", ctypes.c_uint32),
+        ("uses_grid_barrier", ctypes.c_uint32),
         ("block_count", ctypes.c_uint32),
         ("observed", ctypes.c_uint32),
         ("content_count", ctypes.c_uint32),

@@ -134,6 +134,7 @@ class Description:
     shared_arrays: tuple[SharedArray, ...]
     max_threads: int  # .maxntid, 0: none
     uses_barriers: bool
+    uses_grid_barrier: bool
     block_count: int  # basic blocks
     observed: bool
     instruction_mix: tuple[LineMix, ...]  # of an observed kernel

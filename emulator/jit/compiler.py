@@ -120,6 +120,7 @@ class Compilation:
             max_threads=program.entry.max_threads,
             uses_stack=program.uses_stack,
             uses_barriers=unit.uses_barriers,
+            uses_grid_barrier=unit.uses_grid_barrier,
             block_count=len(program.cfg.blocks),
             observed=unit.observe,
             instruction_mix=instruction_mix(program) if unit.observe else (),

@@ -81,6 +81,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.max_threads = d.max_threads
     native.uses_stack = d.uses_stack
     native.uses_barriers = d.uses_barriers
+    native.uses_grid_barrier = d.uses_grid_barrier
     native.block_count = d.block_count
     native.observed = d.observed
     native.content_count = len(d.instruction_mix)

@@ -92,6 +92,7 @@ def read_special_register(e: Emitter, name: str) -> Value:
             return b.integer("i32", offset)
     if kind in ("envreg1", "envreg2"):
         # Where cooperative_groups keeps the grid's barrier.
+        e.unit.uses_grid_barrier = True
         workspace = e.context("i64", GRID_WORKSPACE)
         if kind == "envreg1":
             workspace = b.op("lshr", workspace, b.integer("i64", 32))

@@ -109,6 +109,7 @@ class Unit:
     declarations: set[str] = field(default_factory=set)
     symbols: dict[str, int] = field(default_factory=dict)
     uses_barriers: bool = False
+    uses_grid_barrier: bool = False
 
     def site(self, instruction: Instruction, kind: Access, space: Space, size: int, elements: int = 1) -> int:
         """Returns the number of an access site, of ``size`` bytes in ``elements`` equal parts.

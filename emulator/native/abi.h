@@ -170,6 +170,7 @@ struct EmuKernel {
     uint32_t max_threads;           // .maxntid product, 0 = none: a larger block fails with cudaErrorInvalidValue
     uint32_t uses_stack;            // recursion or alloca
     uint32_t uses_barriers;         // 0: no barrier in it: warps of a block may run one after the other
+    uint32_t uses_grid_barrier;     // it reads where cooperative_groups has the barrier of the whole grid
     uint32_t block_count;           // basic blocks: half the words of WarpContext::tally
     uint32_t observed;              // it calls emu_observe and emu_observe_sync, and keeps the tally
     uint32_t content_count;         // of an observed kernel
@@ -247,6 +248,9 @@ void emu_warp_sync_fault(WarpContext*, uint32_t site, uint32_t here, uint32_t st
 // Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in `mask` anything);
 // and where lanes have met at a .sync instruction.
 void emu_observe(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32]);
+// After emu_observe() of a store whose lanes may share an address: `count` times 32 registers of `width` bytes, of which the low bytes are
+// stored.
+void emu_observe_store(WarpContext*, uint32_t site, uint32_t mask, const uint64_t address[32], const uint8_t* values, uint32_t count, uint32_t width);
 // `masks`: those of the lanes, which have met only with those that they name; null: all with all.
 void emu_observe_sync(WarpContext*, uint32_t lanes, const uint32_t masks[32]);
 // A fence; device: for more than the block.

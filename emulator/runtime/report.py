@@ -38,8 +38,13 @@ FULL_KINDS = (
     "race on global memory",
     "race between streams",
 )
-#: No faults, if they are meant: several threads set a flag (only with ``tell_silent``); nothing depends on the value.
-NOTE_KINDS = ("one constant stored by several threads", "undefined shuffle")
+#: No faults where the value does not matter. The first: only with ``tell_silent``.
+NOTE_KINDS = (
+    "one constant stored by several threads",
+    "undefined shuffle",
+    "conflicting stores",
+    "uninitialized local read",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,9 +184,8 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))
     out.each(d.shared_arrays, lambda to, it: to.text(it.name).numbers("II", it.offset, it.size))
     out.each(d.symbols, lambda to, name: to.text(name))
-    out.numbers("5I", d.max_threads, d.uses_stack, d.uses_barriers, d.block_count, d.observed).numbers(
-        "Q", kernel.hot_after
-    )
+    out.numbers("4I", d.max_threads, d.uses_stack, d.uses_barriers, d.uses_grid_barrier)
+    out.numbers("2I", d.block_count, d.observed).numbers("Q", kernel.hot_after)
     out.each(
         d.instruction_mix,
         lambda to, it: (

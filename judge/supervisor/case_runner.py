@@ -25,7 +25,7 @@ from judge.packs.sizes import shape as shape_of
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
-from judge.supervisor.likely_causes import precision, rounding, with_precision
+from judge.supervisor.likely_causes import arrays_at_one_address, precision, rounding, with_precision
 from judge.supervisor.output_drain import CUT
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
@@ -299,6 +299,7 @@ class CaseRunner:
             return dataclasses.replace(wrong, message=with_precision(wrong.message, mismatch.imprecise, causes))
         # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
         cause = rounding(mismatch) if outputs[mismatch.output].dtype.itemsize == 1 else ""
+        cause = cause or arrays_at_one_address(self._artifact.library, self._source)
         return dataclasses.replace(wrong, message=f"{wrong.message}; {cause}") if cause else wrong
 
     def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:

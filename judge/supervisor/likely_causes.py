@@ -26,6 +26,9 @@ _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|s
 _TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
 _TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
 _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
+_EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
+_EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
+_NAMES = re.compile(r"[\w$]+")
 _TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
 
 
@@ -87,6 +90,24 @@ def precision(library: bytes, source: str, *, has_halves: bool) -> tuple[str, ..
                 if line is not None and what:
                     found[line, what] = None
     return tuple(f"{what} ({own.in_words(line)})" for line, what in sorted(found))
+
+
+def arrays_at_one_address(library: bytes, source: str) -> str:
+    """Returns which ``extern __shared__`` arrays a kernel uses at one address; empty where none uses two."""
+    if len(_EXTERN_SHARED.findall(source)) < 2:
+        return ""
+    own = own_lines(source)
+    for text in _ptx_texts(library):
+        names = _EXTERN_ARRAYS.findall(text)
+        for function in read_ptx(text, own) if len(names) > 1 else ():
+            first: dict[str, int | None] = {}
+            for instruction in function.listing:
+                for name in set(_NAMES.findall(instruction.text)).intersection(names):
+                    first.setdefault(name, instruction.line)
+            if len(first) > 1:
+                uses = [name if line is None else f"{name} ({own.in_words(line)})" for name, line in first.items()]
+                return f"{' and '.join(uses)} begin at the same address, as all extern __shared__ arrays of a kernel do"
+    return ""
 
 
 def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bool) -> str:

@@ -58,8 +58,12 @@ _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
 _UNDEFINED_SHUFFLE = "undefined shuffle"
+#: What explains a wrong answer, and needs no warning beside a right one.
+_NOTES = (_UNDEFINED_SHUFFLE, "conflicting stores", "uninitialized local read")
 #: Threads that wait for others that never come.
 _STUCK = ("divergent barrier", "deadlock")
+#: The loop in which a kernel was when its time was up.
+_ENDLESS = "endless loop"
 #: Errors that are no failures: they answer a question.
 _ANSWERS = ("cudaErrorNotReady",)
 #: Errors after which a CUDA context is unusable: every later call in the process fails.
@@ -256,7 +260,7 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     of a warp read lanes that take no part, and do nothing with the value: it is large and follows from the seed, so
     that an answer that depends on it is wrong.
     """
-    if claim.kind == _UNDEFINED_SHUFFLE:
+    if claim.kind in _NOTES:
         return True
     if not claim.kind.startswith(_UNINITIALIZED) or not claim.file or claim.file in own:
         return False
@@ -275,18 +279,21 @@ def with_checks(
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
     found = [*lines_outside_their_part(fetched, source), *in_order([_fault(claim) for claim in report.faults])]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
-    if not new:
+    # The case may have run with these checks the first time; of what was found then, the message names some.
+    unsaid = [each for each in found if each in new or not each.kind.startswith(_OUT_OF_BOUNDS)]
+    unsaid = [each for each in unsaid if not each.message or each.message not in wrong.message]
+    if not unsaid:
         return wrong
-    likely = next((fault for fault in new if fault.kind == _OUTSIDE_ITS_PART), None)
-    race = next((fault for fault in new if fault.other is not None), None)
-    rest = [fault for fault in new if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
+    likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
+    race = next((fault for fault in unsaid if fault.other is not None), None)
+    rest = [fault for fault in unsaid if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
     told = [] if likely is None else [likely.message]
     if race is not None and not is_of_one_warp(race) and is_same_in_all_orders():
         told += [rest[0].message] if rest and likely is None else []
         told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
     elif race is not None:
         told.append(race.message)
-    told = told or [(rest or new)[0].message]
+    told = told or [(rest or unsaid)[0].message]
     message = "; ".join(filter(None, (wrong.message, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
 
@@ -325,7 +332,9 @@ def _outcome_if_stopped(
     if report.limit == "instructions":
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
     if report.limit == "wall":
-        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, f"a kernel ran for longer than {limit_s:g} s")
+        loop = next((claim for claim in report.faults if claim.kind == _ENDLESS), None)
+        what = f"a kernel ran for longer than {limit_s:g} s" if loop is None else _describe(loop)
+        return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     # The write of a race stays within its buffer.
     written = next((claim for claim in report.faults if claim.is_write and claim.other is None), None)
     if written is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from emulator.jit.abi import Space
 from emulator.jit.access_groups import AccessGroup
 from emulator.jit.builder import LANES, Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.observe import observe
+from emulator.jit.ops.observe import observe, observe_store
 from emulator.jit.warp_context import SHARED
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sym
 from emulator.records import dataclass
@@ -106,7 +108,12 @@ def lane_addresses(e: Emitter, pointers: Pointers) -> Value:
     return e.with_offsets(pointers.address, pointers.offsets)
 
 
-def observe_access(e: Emitter, site: int, pointers: Pointers) -> None:
-    """Emits the call that tells the observers of an access by the active lanes."""
-    if e.unit.observe:
-        observe(e, site, e.spill(lane_addresses(e, pointers)))
+def observe_access(e: Emitter, site: int, pointers: Pointers, stored: Sequence[Value] = ()) -> None:
+    """Emits the call that tells the observers of an access by the active lanes, which store ``stored`` if any."""
+    if not e.unit.observe:
+        return
+    addresses = e.spill(lane_addresses(e, pointers))
+    observe(e, site, addresses)
+    may_share = pointers.offsets is None or len(set(pointers.offsets)) < len(pointers.offsets)
+    if stored and may_share:
+        observe_store(e, site, addresses, stored)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from emulator.jit.builder import Value
+from collections.abc import Sequence
+
+from emulator.jit.builder import SIZE, Value
 from emulator.jit.emitter import Emitter
 from emulator.ptx.ir import Operand
 
@@ -13,6 +15,13 @@ def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -
     if e.unit.observe:
         lanes = e.active_bits() if lanes is None else lanes
         e.call("emu_observe", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", f"ptr {addresses}")
+
+
+def observe_store(e: Emitter, site: int, addresses: str, values: Sequence[Value]) -> None:
+    """Passes on what lanes store that may share an address, after ``observe``. ``values``: the elements' registers."""
+    registers, width = e.spill(*values), SIZE[values[0].type]
+    lanes = f"i32 {site}", f"i32 {e.active_bits().text}", f"ptr {addresses}"
+    e.call("emu_observe_store", "ptr %ctx", *lanes, f"ptr {registers}", f"i32 {len(values)}", f"i32 {width}")
 
 
 def observe_fence(e: Emitter, *, device: bool) -> None:

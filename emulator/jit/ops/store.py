@@ -30,7 +30,7 @@ def store(e: Emitter, i: Instruction) -> None:
     volatile = not STRONG.isdisjoint(i.modifiers)
     size = scalar.size_bytes * len(values)
     site = e.unit.site(i, Access.STORE, space, size)
-    observe_access(e, site, pointers)
+    observe_access(e, site, pointers, () if space is Space.LOCAL else values)
     if i.has("release"):
         b.line("fence release")
     elif volatile:

@@ -3,11 +3,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <string>
 
 #include "api/copy.h"
 #include "api/errors.h"
 #include "api/modules.h"
 #include "api/streams.h"
+#include "checks/call_errors.h"
 #include "exec/memory.h"
 
 using emu::Box;
@@ -55,7 +57,12 @@ cudaError_t fill(Plane to, int value, Box box, cudaStream_t stream, emu::Manner 
 cudaError_t symbol_plane(const void *symbol, size_t offset, size_t size, Plane *out) {
     emu::SymbolLocation location;
     if (cudaError_t error = emu::find_symbol(symbol, &location)) return error;
-    if (offset > location.size || size > location.size - offset) return cudaErrorInvalidValue;
+    if (offset > location.size || size > location.size - offset) {
+        std::string from = offset ? " from byte " + std::to_string(offset) + " on" : "";
+        emu::explain("copy past the end", std::to_string(size) + " bytes" + from + ", of " + emu::describe_address(location.address) +
+                                              ", which has " + std::to_string(location.size));
+        return cudaErrorInvalidValue;
+    }
     *out = plane(reinterpret_cast<void *>(location.address + offset));
     return cudaSuccess;
 }

@@ -10,37 +10,54 @@ namespace emu {
 
 namespace {
 
+// Blocks with more local memory are checked without it.
+constexpr uint64_t max_local_bytes = 4 << 20;
+
 class BlockInit : public BlockObserver {
+    using Where = InitCheck::Where;
+
   public:
     BlockInit(InitCheck &check, const BlockContext &block)
-        : check_(check), memory_(*block.launch.memory), kernel_(*block.launch.kernel), shared_(block.warp(0).shared_bytes) {}
+        : check_(check),
+          memory_(*block.launch.memory),
+          kernel_(*block.launch.kernel),
+          shared_(block.warp(0).shared_bytes),
+          warp_local_bytes_(uint64_t{kernel_.local_bytes} * 32),
+          has_local_(warp_local_bytes_ && warp_local_bytes_ * block.warp_count() <= max_local_bytes),
+          local_(has_local_ ? warp_local_bytes_ * block.warp_count() : 0) {}
 
     void start(uint64_t) override {
         shared_.clear();
+        if (has_local_) local_.clear();
         if (kernel_.reserved_shared_bytes) shared_.mark(0, kernel_.reserved_shared_bytes);
     }
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         const EmuSite &site = kernel_.sites[index];
-        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
+        if (site.kind == EMU_NO_ACCESS || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         bool reads = site.kind == EMU_LOAD || (site.kind == EMU_ATOMIC && !(site.order & EMU_BLIND));
-        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared);
+        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint32_t lane = __builtin_ctz(rest);
             uint64_t at = address[lane], offset = at - shared;
             if (offset < warp.shared_bytes) {
-                if (site.size <= warp.shared_bytes - offset) check(shared_, offset, reads, warp, index, lane, at, true);
+                if (site.size <= warp.shared_bytes - offset) check(shared_, offset, reads, warp, index, lane, at, Where::shared);
+                continue;
+            }
+            if (at - local < warp_local_bytes_) {
+                bool fits = site.size <= warp_local_bytes_ - (at - local);
+                if (has_local_ && fits) check(local_, warp.warp_id * warp_local_bytes_ + (at - local), reads, warp, index, lane, at, Where::local);
                 continue;
             }
             if (!recent_ || at - recent_->begin >= recent_->size()) recent_ = memory_.find(at);
             if (!recent_ || !recent_->written || site.size > recent_->end - at) continue;
-            check(*recent_->written, at - recent_->begin, reads, warp, index, lane, at, false);
+            check(*recent_->written, at - recent_->begin, reads, warp, index, lane, at, Where::global);
         }
     }
 
   private:
     void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index, uint32_t lane,
-               uint64_t at, bool is_shared) {
+               uint64_t at, Where where) {
         const EmuSite &site = kernel_.sites[index];
         if (reads && !written.has(offset, site.size)) {
             // What is copied, or one number, and written in part is a structure with padding between its members, as a rule.
@@ -48,7 +65,7 @@ class BlockInit : public BlockObserver {
             for (uint32_t i = 0; i < site.size; i += site.element_size) {
                 if (!written.has_none(offset + i, site.element_size)) continue;
                 if (in_part && site.copied >> i / site.element_size & 1) continue;
-                check_.report_read(warp, index, lane, at, at + i, is_shared);
+                check_.report_read(warp, index, lane, at, at + i, where);
                 break;
             }
         }
@@ -59,6 +76,9 @@ class BlockInit : public BlockObserver {
     const MemoryView &memory_;
     const EmuKernel &kernel_;
     WrittenBytes shared_;
+    const uint64_t warp_local_bytes_;
+    const bool has_local_;
+    WrittenBytes local_;
     const Allocation *recent_ = nullptr;
 };
 
@@ -66,18 +86,20 @@ class BlockInit : public BlockObserver {
 
 std::unique_ptr<BlockObserver> InitCheck::watch(BlockContext &block) { return std::make_unique<BlockInit>(*this, block); }
 
-void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, uint64_t unwritten,
-                            bool is_shared) {
-    auto [entry, fresh] = first_reads_.try_emplace({index, is_shared});
+void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, uint64_t unwritten, Where space) {
+    auto [entry, fresh] = first_reads_.try_emplace({index, space});
     Fault &fault = entry->second;
     if (!fresh) {
         ++fault.count;
         return;
     }
-    Location meant = is_shared ? shared_location(warp, unwritten) : global_location(launch_, unwritten);
+    bool is_shared = space == Where::shared, is_local = space == Where::local;
+    Location meant = is_shared  ? shared_location(warp, unwritten)
+                     : is_local ? Location{"this element of a local array", ""}
+                                : global_location(launch_, unwritten);
     fault = fault_at({&warp, &warp.kernel->sites[index], lane, address});
     fault.is_write = false;
-    fault.kind = is_shared ? "uninitialized shared read" : "uninitialized read";
+    fault.kind = is_shared ? "uninitialized shared read" : is_local ? "uninitialized local read" : "uninitialized read";
     fault.allocation = meant.name;
     fault.message = fault.kind + " of " + bytes(fault.size) + " at " + where(fault) + ": nothing has written " + meant.text;
     report().add_fault(fault);

@@ -1,4 +1,6 @@
-// initcheck: reads of memory that nothing has written, shared memory and allocations alike.
+// initcheck: reads of memory that nothing has written: shared memory, allocations, and local arrays.
+//
+// A read of a local array is noted only: compilers read some early, and drop the value.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +20,12 @@ class InitCheck : public Observer {
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
 
-    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t unwritten,
-                     bool is_shared);
+    enum class Where { shared, local, global };
+    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t unwritten, Where where);
 
   private:
     Launch &launch_;
-    std::map<std::pair<uint32_t, bool>, Fault> first_reads_;  // by site
+    std::map<std::pair<uint32_t, Where>, Fault> first_reads_;  // by site
 };
 
 }  // namespace emu

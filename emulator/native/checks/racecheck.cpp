@@ -128,6 +128,27 @@ class BlockRaces : public BlockObserver {
         if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE);
     }
 
+    void store(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address, const StoredValues &stored) override {
+        if (check_.is_noted(index)) return;
+        uint64_t last = 0;
+        bool rises = true;
+        for (uint32_t rest = lanes; rest && rises; rest &= rest - 1) {
+            uint64_t at = address[__builtin_ctz(rest)];
+            rises = at > last;
+            last = at;
+        }
+        if (rises) return;
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            uint32_t lane = __builtin_ctz(rest);
+            for (uint32_t later = rest & (rest - 1); later; later &= later - 1) {
+                uint32_t other = __builtin_ctz(later);
+                if (address[lane] == address[other] && stored.differ(lane, other)) {
+                    return check_.conflict(warp, index, other, lane, address[lane]);
+                }
+            }
+        }
+    }
+
   private:
     bool comes_after(const Trace &then, const WarpContext &warp, uint32_t lane) const {
         if (then.block == number_) return clocks_.knows(warp.warp_id, lane, then.thread, then.clock);
@@ -229,7 +250,8 @@ RaceCheck::RaceCheck(Launch &launch)
       published((launch.threads_per_block() + 31) / 32),
       follows_sites(launch.kernel->site_count < Trace::max_sites),
       follows_blocks(launch.blocks() <= Trace::max_blocks),
-      launch_(launch) {}
+      launch_(launch),
+      noted_conflicts_(launch.kernel->site_count) {}
 
 std::unique_ptr<BlockObserver> RaceCheck::watch(BlockContext &block) { return std::make_unique<BlockRaces>(*this, block); }
 
@@ -257,6 +279,20 @@ void RaceCheck::meet(const Meeting &meeting) {
         std::memcpy(pending.before, reinterpret_cast<const void *>(meeting.address), site.size);
     }
     pending_.push_back(pending);
+}
+
+void RaceCheck::conflict(const WarpContext &warp, uint32_t index, uint32_t lane, uint32_t other, uint64_t address) {
+    noted_conflicts_[index] = true;
+    bool is_shared = address - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes;
+    Location location = is_shared ? shared_location(warp, address) : global_location(launch_, address);
+    Fault fault = fault_at({&warp, &launch_.kernel->sites[index], lane, address});
+    fault.kind = "conflicting stores";
+    fault.allocation = location.name;
+    uint32_t thread[3];
+    split_index(warp.warp_id * 32 + other, launch_.kernel->block, thread);
+    fault.message = fault.kind + " at " + where(fault) + ": it writes " + location.text + ", and thread " + triple(thread) +
+                    " of the same warp stores another value there by the same instruction; only one of them stays";
+    report().add_fault(std::move(fault));
 }
 
 void RaceCheck::decide() {

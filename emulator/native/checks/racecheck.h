@@ -2,8 +2,9 @@
 //
 // vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other, nor do loads with which
 // a loop of compare-and-swap begins, or a test of whether an atomic is worth it, race with strong ones (EMU_GUESS). Not found: races
-// hidden by the simplifications there; several lanes of a warp that write one address by one instruction. Writes that do not change
-// the memory (several threads that set the same flag) are told where the settings say so.
+// hidden by the simplifications there. Writes that do not change the memory (several threads that set the same flag) are told where the
+// settings say so. Lanes of a warp that store different values to one address by one instruction do not race, since one of them stays on
+// hardware, too; they are noted.
 #pragma once
 
 #include <map>
@@ -33,6 +34,9 @@ class RaceCheck : public Observer {
         bool other_writes, in_flight;  // in_flight: the other is an asynchronous copy that nobody has waited for
     };
     void meet(const Meeting &meeting);
+    // `lane` and `other` are about to store different values to one address.
+    void conflict(const WarpContext &warp, uint32_t site, uint32_t lane, uint32_t other, uint64_t address);
+    bool is_noted(uint32_t site) const { return noted_conflicts_[site]; }
     // The write that was about to happen has happened.
     void settle() {
         if (!pending_.empty()) decide();
@@ -66,6 +70,7 @@ class RaceCheck : public Observer {
     Launch &launch_;
     std::map<std::tuple<uint32_t, uint32_t, bool>, Race> races_;  // by the two sites, and whether it is in shared memory
     std::vector<Pending> pending_;
+    std::vector<bool> noted_conflicts_;  // by site
 };
 
 }  // namespace emu

@@ -203,7 +203,10 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
 void BlockContext::trap(const Warp &warp) {
     const EmuSite &site = launch.kernel->sites[warp.trap_site];
     std::string source_line = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
-    launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + source_line);
+    // The grid's barrier traps where the launch has given it no memory.
+    bool is_grid_barrier = launch.kernel->uses_grid_barrier && !launch.cooperative;
+    const char *cause = is_grid_barrier ? ": a barrier of the whole grid (grid.sync()) needs cudaLaunchCooperativeKernel()" : "";
+    launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + source_line + cause);
 }
 
 uint32_t BlockContext::live_threads() const {

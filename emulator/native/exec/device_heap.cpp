@@ -80,12 +80,16 @@ void emu::forget_device_heap() { heap().forget(); }
 
 extern "C" {
 
-__attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp, uint32_t, uint32_t mask,
+__attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp, uint32_t site, uint32_t mask,
                                                               const uint64_t size[32], uint64_t result[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1)) continue;
         result[lane] = heap().take(size[lane]);
-        if (!result[lane]) continue;
+        if (!result[lane]) {
+            uint32_t none = 0;
+            warp->block->launch.refused_malloc.compare_exchange_strong(none, site + 1);
+            continue;
+        }
         for (auto &observer : warp->block->observers) observer->allocate(result[lane], size[lane]);
     }
 }

@@ -41,6 +41,14 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
     return observers;
 }
 
+bool StoredValues::differ(uint32_t lane, uint32_t other) const {
+    for (uint32_t n = 0; n < count; ++n) {
+        const uint8_t *element = values + size_t{n} * 32 * width;
+        if (std::memcmp(element + size_t{lane} * width, element + size_t{other} * width, size) != 0) return true;
+    }
+    return false;
+}
+
 void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size) {
     auto *old = static_cast<const uint8_t *>(before);
     bool is_same = true;
@@ -60,6 +68,13 @@ __attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint3
                                                         const uint64_t address[32]) {
     if (!mask) return;
     for (auto &observer : warp->block->observers) observer->access(*warp, site, mask, address);
+}
+
+__attribute__((visibility("default"))) void emu_observe_store(WarpContext *warp, uint32_t site, uint32_t mask,
+                                                              const uint64_t address[32], const uint8_t *values, uint32_t count,
+                                                              uint32_t width) {
+    StoredValues stored{values, count, width, warp->kernel->sites[site].size / count};
+    for (auto &observer : warp->block->observers) observer->store(*warp, site, mask, address, stored);
 }
 
 __attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, uint32_t lanes, const uint32_t *masks) {

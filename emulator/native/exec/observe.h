@@ -19,6 +19,14 @@ struct LandedCopy {
     uint32_t size, load_site;
 };
 
+// What the lanes of a warp store: `count` elements of `size` bytes each, the low ones of registers of `width` bytes.
+struct StoredValues {
+    const uint8_t *values;  // of each element, 32 registers
+    uint32_t count, width, size;
+
+    bool differ(uint32_t lane, uint32_t other) const;
+};
+
 // Called on the thread that runs the block, in the order in which things happen there. It serves one block after another.
 class BlockObserver {
   public:
@@ -29,6 +37,8 @@ class BlockObserver {
     virtual void finish() {}
     // `mask` is not 0. `address` has the host addresses that those lanes mean, before the access and before any check of them.
     virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
+    // Follows access() of a store whose lanes may share an address.
+    virtual void store(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/, const StoredValues &) {}
     // The lanes have met at a .sync instruction: a warp barrier, a shuffle, a vote, …
     virtual void warp_sync(const WarpContext &, uint32_t /*mask*/) {}
     virtual void fence(const WarpContext &, bool /*of_device*/) {}

@@ -239,6 +239,12 @@ class Worker {
         return true;
     }
 
+    // How many blocks the device holds, where others have not begun since it holds no more; else 0.
+    uint64_t most_at_once() const {
+        bool is_full = resident_.size() >= max_resident_ && launch_.next_block < launch_.blocks();
+        return is_full && !launch_.cooperative ? resident_in_all_ : 0;
+    }
+
     bool has_memory_for_more(const BlockContext &block) const {
         return launch_.cooperative || (resident_.size() + 1) * block.memory_bytes() * team().size() <= max_side_by_side_bytes;
     }
@@ -265,13 +271,13 @@ class Worker {
         if (limits.warp_instructions && launch_.instructions > limits.warp_instructions && !launch_.stopped()) {
             report().set_limit("instructions");
             std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
-            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason));
+            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason, most_at_once()));
         }
         if (limits.wall_s > 0 && !launch_.stopped() && working_s() > ends_s_) {
             report().set_limit("wall");
             char seconds[32];
             std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
-            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, std::string("it was stopped after ") + seconds + " s"));
+            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, std::string("it was stopped after ") + seconds + " s", most_at_once()));
         }
     }
 

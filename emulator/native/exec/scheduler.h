@@ -62,6 +62,8 @@ struct Launch {
     bool first_at(uint32_t site, cudaError_t outcome) { return !count_at(site, outcome).fetch_add(1, std::memory_order_relaxed); }
     void report_fault(uint32_t site, cudaError_t outcome, Fault fault);
     std::atomic<uint64_t> faults{0};
+    // The site of a malloc() that returned null, and one more; 0 where none did.
+    std::atomic<uint32_t> refused_malloc{0};
     // At the end: how often each happened.
     void report_counts();
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "api/limits.h"
 #include "checks/faults.h"
 #include "exec/block.h"
 #include "exec/memory.h"
@@ -86,11 +87,21 @@ struct Explanation {
     std::string kind, text, allocation;
 };
 
+// What may have made the null pointer: a malloc() that found the heap full.
+std::string refused_malloc(const Access &access) {
+    const Launch &launch = access.warp->block->launch;
+    uint32_t number = launch.refused_malloc;
+    if (!number) return "";
+    const EmuSite &site = launch.kernel->sites[number - 1];
+    std::string line = site.line ? " at " + std::string(site.file) + ":" + std::to_string(site.line) : "";
+    return ", and malloc()" + line + " returned null: the device heap of " + bytes(device_limit(cudaLimitMallocHeapSize)) +
+           " had too little room. Free what was allocated, or call cudaDeviceSetLimit(cudaLimitMallocHeapSize, ...) before the first launch";
+}
+
 // Outside of the arena: it cannot be memory of the device.
 std::string foreign_address(const Access &access) {
     uint64_t address = access.address, shared = reinterpret_cast<uint64_t>(access.warp->shared);
-    if (!address) return "it is a null pointer";
-    if (address < 1 << 16) return "it was reached from a null pointer";
+    if (address < 1 << 16) return (address ? "it was reached from a null pointer" : "it is a null pointer") + refused_malloc(access);
     if (address >> 47) return "it is no valid address at all";
     if (address - shared < access.warp->shared_bytes + 4096 || shared - address <= 4096) {
         return "it lies beside the block's shared memory";

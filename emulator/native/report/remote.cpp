@@ -141,7 +141,7 @@ struct RemoteKernel {
         Reader reader(bytes);
         reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes, native.local_bytes,
                native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
-               native.uses_stack, native.uses_barriers, native.block_count, native.observed, native.hot_after, plain_contents,
+               native.uses_stack, native.uses_barriers, native.uses_grid_barrier, native.block_count, native.observed, native.hot_after, plain_contents,
                polling, live_ends, live, code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {

@@ -215,7 +215,7 @@ std::string report_deadlock(BlockContext &block) {
     return message;
 }
 
-std::string report_endless_loop(BlockContext &block, const std::string &reason) {
+std::string report_endless_loop(BlockContext &block, const std::string &reason, uint64_t most_at_once) {
     Groups groups(block);
     const Group *looping = groups.first(Doing::runs);
     if (!looping) looping = groups.first(Doing::waits_for_warp);
@@ -223,6 +223,11 @@ std::string report_endless_loop(BlockContext &block, const std::string &reason) 
     if (!looping) return readable_name(block.launch.kernel->name) + ": " + reason;  // many short blocks, maybe
     Fault fault = fault_of(block, "endless loop", looping);
     fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, which may be endless or only slow";
+    if (most_at_once) {
+        fault.message += ". If it waits for other blocks: of the grid's " + std::to_string(block.launch.blocks()) + ", only " +
+                         std::to_string(most_at_once) + " fit on the device at once, and the rest cannot begin before one of them ends. "
+                         "Launch fewer blocks, or use a cooperative launch, which refuses too many";
+    }
     std::string message = fault.message;
     ++block.launch.faults;
     report().add_fault(std::move(fault));
