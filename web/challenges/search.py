@@ -102,9 +102,10 @@ def _worth_of_word(word: str, entry: _Entry) -> float:
 def _is_near(one: str, other: str) -> bool:
     """Returns whether two texts differ by a typo: one change in 4 to 7 characters, two in more. Digits must agree."""
     allowed = 0 if min(len(one), len(other)) < 4 else 1 if len(one) < 8 else 2
-    if not allowed or abs(len(one) - len(other)) > allowed or re.sub(r"\D", "", one) != re.sub(r"\D", "", other):
+    # A change takes at most one letter away and brings another: most pairs end here.
+    if not allowed or abs(len(one) - len(other)) > allowed or len(set(one) ^ set(other)) > 2 * allowed:
         return False
-    return _changes(one, other) <= allowed
+    return re.sub(r"\D", "", one) == re.sub(r"\D", "", other) and _changes(one, other) <= allowed
 
 
 def _changes(one: str, other: str) -> int:
