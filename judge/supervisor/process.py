@@ -31,8 +31,8 @@ _TICK_S = 0.05
 _MOST_EXTENSIONS = 9.0
 #: The name of a thread that makes machine code (``emulator.runtime.programs.MAKING_CODE``): a claim.
 _MAKING_CODE = "making code"
-#: How long a runner may make machine code beyond the limit of a request. Once it is made, the request gets its limit
-#: again.
+#: How long a runner may make machine code beyond the limits of all its requests. Once it is made, the request gets its
+#: limit again.
 MOST_CODE_S = 60.0
 
 
@@ -92,6 +92,7 @@ class RunnerProcess:
         self.cancelled = cancelled
         #: The seconds for which it had to wait for a processor so far, as far as it was asked for anything.
         self.starved_s = 0.0
+        self._code_s = 0.0
         self._received = bytearray()
         self.inputs = SharedRegion("inputs", input_bytes, read_only=True)
         self.outputs = SharedRegion("outputs", output_bytes, read_only=False)
@@ -182,7 +183,8 @@ class RunnerProcess:
                     granted_s += more_s
                     continue
                 is_making = self._is_making_code()
-                if is_making and code_s < MOST_CODE_S:
+                if is_making and self._code_s < MOST_CODE_S:
+                    self._code_s += _TICK_S
                     code_s += _TICK_S
                     for_code_s += _TICK_S
                     continue

@@ -216,12 +216,13 @@ def test_a_jail_that_fails_says_what_bubblewrap_said_and_leaves_nothing_open() -
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
-def _late(seconds: float) -> Script:
+def _late(seconds: float, replies: int = 1) -> Script:
     def script(fd: int) -> None:
-        request = _receive(fd)
-        time.sleep(seconds)
-        with contextlib.suppress(OSError):
-            os.write(fd, pack_frame(request.op | Op.REPLY, request.nonce, b"late"))
+        for _ in range(replies):
+            request = _receive(fd)
+            time.sleep(seconds)
+            with contextlib.suppress(OSError):
+                os.write(fd, pack_frame(request.op | Op.REPLY, request.nonce, b"late"))
 
     return script
 
@@ -263,3 +264,14 @@ def test_making_machine_code_counts_for_no_limit_and_has_a_bound(monkeypatch: py
             runner.request(Op.RUN, b"", 0.1)
         assert ended.value.ending.timed_out
         assert ended.value.ending.making_code == (makes_code_s == 5.0)
+
+
+def test_the_time_for_machine_code_is_one_for_all_requests_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "MOST_CODE_S", 0.8)
+    runner = _runner(_late(0.7, replies=2))
+    assert isinstance(runner._jail, ScriptedJail)
+    runner._jail.makes_code_s = 60.0
+    assert runner.request(Op.RUN, b"", 0.1)[0] == b"late"
+    with pytest.raises(RunnerEnded) as ended:
+        runner.request(Op.RUN, b"", 0.1)
+    assert ended.value.ending.making_code
