@@ -29,7 +29,19 @@ from emulator.ptx.effects import defs_and_uses, spaces_stored_and_loaded
 from emulator.ptx.frames import lower_stack
 from emulator.ptx.inline import Piece, inline_calls
 from emulator.ptx.ir import (
-    Address, Function, Imm, Instruction, Label, Module, Operand, Pair, Reg, Sink, Special, Sym, Vec,
+    Address,
+    Function,
+    Imm,
+    Instruction,
+    Label,
+    Module,
+    Operand,
+    Pair,
+    Reg,
+    Sink,
+    Special,
+    Sym,
+    Vec,
 )  # fmt: skip
 from emulator.ptx.link import link
 from emulator.ptx.parameters import promote_call_parameters
@@ -274,7 +286,8 @@ def _link(module: Module, _: Function) -> Iterator[str]:
         f"variable {v.name}: {'external' if v.external else f'{v.size} bytes'}" for v in module.variables.values()
     )
     for function in module.functions.values():
-        yield f"{'kernel' if function.is_entry else 'function'} {function.name}{'' if function.defined else ': declared'}"
+        kind, declared = "kernel" if function.is_entry else "function", "" if function.defined else ": declared"
+        yield f"{kind} {function.name}{declared}"
         if function.defined:
             parse_body(module, function)
             yield from _body(function.body)
