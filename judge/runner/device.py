@@ -111,6 +111,8 @@ class ScratchMemory(Protocol):
 
     def write(self, address: int, data: bytes) -> None: ...
 
+    def copy(self, target: int, source: int, size: int) -> None: ...
+
 
 class LaunchingDevice(Device, Protocol):
     """A device that starts kernels for a submission in Python, which has no native host code."""

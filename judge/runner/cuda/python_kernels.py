@@ -69,3 +69,7 @@ class PythonMemory:
     def write(self, address: int, data: bytes) -> None:
         source: Any = data
         self._driver.call("cuMemcpyHtoD_v2", ctypes.c_uint64(address), source, ctypes.c_size_t(len(data)))
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        addresses = ctypes.c_uint64(target), ctypes.c_uint64(source)
+        self._driver.call("cuMemcpyDtoDAsync_v2", *addresses, ctypes.c_size_t(size), None)

@@ -7,11 +7,15 @@ beyond that is refused by name.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from judge.runner.triton.dtypes import DTYPES, DType
 
+#: Bytes that the host writes of a pattern; the device copies them on.
+_WRITTEN_AT_ONCE = 4096
+_FLOATS = {2: "e", 4: "f", 8: "d"}
 _WHY = "is not there: arrays are addresses, extents and a type, and kernels compute with what is in them"
 
 
@@ -30,6 +34,8 @@ class Memory(Protocol):
     def fill(self, address: int, byte: int, size: int) -> None: ...
 
     def write(self, address: int, data: bytes) -> None: ...
+
+    def copy(self, target: int, source: int, size: int) -> None: ...
 
 
 class Allocation:
@@ -221,11 +227,38 @@ class Tensor:
 
     def zero_(self) -> Tensor:
         """Fills the array with zeros."""
+        return self.fill_(0)
+
+    def fill_(self, value: float) -> Tensor:
+        """Fills the array with a number."""
         if not self.is_contiguous():
-            _refuse("zero_() of an array that is not contiguous")
-        if self.numel():
-            self._memory.fill(self._address, 0, self.nbytes)
+            _refuse("filling an array that is not contiguous")
+        pattern, size = bytes_of([value], self.dtype), self.nbytes
+        if len(set(pattern)) == 1 and size:
+            self._memory.fill(self._address, pattern[0], size)
+            return self
+        filled = min(size, _WRITTEN_AT_ONCE)
+        if filled:
+            self._memory.write(self._address, pattern * (filled // len(pattern)))
+        while filled < size:
+            part = min(filled, size - filled)
+            self._memory.copy(self._address + filled, self._address, part)
+            filled += part
         return self
+
+    def copy_(self, source: Tensor, *_: object, **__: object) -> Tensor:
+        """Copies the elements of another array of the same type and number."""
+        if not isinstance(source, Tensor) or source.dtype is not self.dtype or source.numel() != self.numel():
+            _refuse("copy_() of anything but an array of the same type and number of elements")
+        if not (self.is_contiguous() and source.is_contiguous()):
+            _refuse("copy_() of an array that is not contiguous")
+        if self.nbytes:
+            self._memory.copy(self._address, source.data_ptr(), self.nbytes)
+        return self
+
+    def clone(self, **_: object) -> Tensor:
+        """Returns a new array with the same elements."""
+        return Allocator(self._memory).empty_like(self).copy_(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -268,6 +301,14 @@ class Tensor:
         strides += self._strides[dim:]
         return Tensor(address, shape, self.dtype, self._memory, strides=strides, owner=self._owner)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Fills a part of the array with a number, or copies an array into it."""
+        part = self[index]
+        if isinstance(value, Tensor):
+            part.copy_(value)
+        else:
+            part.fill_(value)
+
     def __repr__(self) -> str:
         return f"tensor(..., shape={self.shape}, dtype={self.dtype}, device='cuda:0')"
 
@@ -294,7 +335,7 @@ def _operator(name: str) -> Any:
 
 for _name in (
     "add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "truediv", "rtruediv", "itruediv", "floordiv",
-    "mod", "pow", "matmul", "rmatmul", "neg", "abs", "and", "or", "xor", "invert", "lt", "le", "gt", "ge", "setitem",
+    "mod", "pow", "matmul", "rmatmul", "neg", "abs", "and", "or", "xor", "invert", "lt", "le", "gt", "ge",
     "bool", "float", "int", "iter", "index",
 ):  # fmt: skip
     setattr(Tensor, f"__{_name}__", _operator(f"__{_name}__"))
@@ -352,16 +393,74 @@ class Allocator:
         _check_options(more)
         if not all(isinstance(each, int) for each in bounds):
             _refuse("arange() of fractions")
-        numbers = range(*bounds)
-        kind = dtype or DTYPES["int64"]
-        if kind.is_floating_point or kind.triton == "i1":
-            _refuse(f"arange() of {kind}")
-        made = self.empty(len(numbers), dtype=kind)
-        signed = kind.triton.startswith("i")
-        data = b"".join(number.to_bytes(kind.itemsize, "little", signed=signed) for number in numbers)
-        if data:
-            self._memory.write(made.data_ptr(), data)
+        return self.tensor(list(range(*bounds)), dtype=dtype or DTYPES["int64"])
+
+    def full(self, size: Any, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
+        """Returns an array of one number; without ``dtype`` of float32, or of int64 for whole numbers."""
+        return self.empty(size, dtype=dtype or _natural([fill_value]), **more).fill_(fill_value)
+
+    def full_like(self, other: Tensor, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
+        """Returns an array of one number with the extents of another, and its type unless one is given."""
+        return self.empty_like(other, dtype=dtype, **more).fill_(fill_value)
+
+    def ones(self, *size: Any, dtype: DType | None = None, **more: Any) -> Tensor:
+        """Returns an array of ones."""
+        return self.empty(*size, dtype=dtype, **more).fill_(1)
+
+    def ones_like(self, other: Tensor, *, dtype: DType | None = None, **more: Any) -> Tensor:
+        """Returns an array of ones with the extents of another, and its type unless one is given."""
+        return self.full_like(other, 1, dtype=dtype, **more)
+
+    def tensor(self, data: Any, *, dtype: DType | None = None, **more: Any) -> Tensor:
+        """Returns an array of the numbers in nested lists; the type as of ``full``."""
+        shape, numbers = _flattened(data)
+        made = self.empty(shape, dtype=dtype or _natural(numbers), **more)
+        if numbers:
+            self._memory.write(made.data_ptr(), bytes_of(numbers, made.dtype))
         return made
+
+
+def _natural(numbers: Sequence[Any]) -> DType:
+    """Returns the type that PyTorch gives numbers."""
+    if numbers and all(isinstance(each, bool) for each in numbers):
+        return DTYPES["bool"]
+    return DTYPES["int64" if numbers and all(isinstance(each, int) for each in numbers) else "float32"]
+
+
+def _flattened(data: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Returns the extents of nested lists, and the numbers in them."""
+    if not isinstance(data, (list, tuple)):
+        return (), [data]
+    parts = [_flattened(each) for each in data]
+    inner = parts[0][0] if parts else ()
+    if any(shape != inner for shape, _ in parts):
+        raise ValueError("the lists are not all equally long")
+    return (len(parts), *inner), [number for _, numbers in parts for number in numbers]
+
+
+def bytes_of(numbers: Sequence[float], dtype: DType) -> bytes:
+    """Returns numbers as elements of a type. Raises NotImplementedError for FP8, but for zeros."""
+    if not all(isinstance(each, (int, float)) for each in numbers):
+        _refuse(f"an array of {type(numbers[0]).__name__}")
+    if not any(numbers):
+        return bytes(len(numbers) * dtype.itemsize)
+    if dtype.triton == "bf16":
+        return b"".join(_bfloat16(float(each)) for each in numbers)
+    if dtype.is_floating_point:
+        if dtype.itemsize == 1:
+            _refuse(f"filling an array of {dtype}")
+        return struct.pack(f"<{len(numbers)}{_FLOATS[dtype.itemsize]}", *map(float, numbers))
+    if dtype.triton == "i1":
+        return bytes(bool(each) for each in numbers)
+    signed = dtype.triton.startswith("i")
+    return b"".join(int(each).to_bytes(dtype.itemsize, "little", signed=signed) for each in numbers)
+
+
+def _bfloat16(value: float) -> bytes:
+    word: int = struct.unpack("<I", struct.pack("<f", value))[0]
+    if value == value:  # NaN stays one
+        word += 0x7FFF + (word >> 16 & 1)
+    return (word >> 16).to_bytes(2, "little")
 
 
 def _check_options(given: dict[str, Any]) -> None:

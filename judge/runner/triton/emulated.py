@@ -10,7 +10,7 @@ from judge.runner.triton.parameters import Parameters
 from judge.wire.python_program import CompiledKernel, PythonProgram, kernel_fat_binaries
 
 # From driver_types.h, and what nvcc puts before a fat binary.
-_HOST_TO_DEVICE, _MAX_DYNAMIC_SHARED, _MAGIC = 1, 8, 0x466243B1
+_HOST_TO_DEVICE, _DEVICE_TO_DEVICE, _MAX_DYNAMIC_SHARED, _MAGIC = 1, 3, 8, 0x466243B1
 
 
 class _Dim3(ctypes.Structure):
@@ -96,3 +96,7 @@ class EmulatedMemory:
     def write(self, address: int, data: bytes) -> None:
         target, size = ctypes.c_void_p(address), ctypes.c_size_t(len(data))
         self._check(self._library.cudaMemcpy(target, data, size, _HOST_TO_DEVICE))
+
+    def copy(self, target: int, source: int, size: int) -> None:
+        to, start = ctypes.c_void_p(target), ctypes.c_void_p(source)
+        self._check(self._library.cudaMemcpy(to, start, ctypes.c_size_t(size), _DEVICE_TO_DEVICE))

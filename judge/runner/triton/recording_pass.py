@@ -90,6 +90,9 @@ class NoMemory:
     def write(self, address: int, data: bytes) -> None:
         """Does nothing."""
 
+    def copy(self, target: int, source: int, size: int) -> None:
+        """Does nothing."""
+
 
 def require_arguments(solve: Callable[..., Any], shape: CallShape) -> None:
     """Raises TypeError where ``solve`` does not take the challenge's arguments, in their order."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib.abc
 import importlib.machinery
+import math
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -105,9 +106,11 @@ class Absent:
 
 _IN_KERNELS = "works inside of kernels only"
 _NOT_OF_TRITON = "is not there: the judge launches kernels that were compiled ahead, without Triton's own runtime"
-_NOT_OF_TORCH = (
-    "is not there: of PyTorch a submission has empty, empty_like, zeros, zeros_like, arange, the types and Tensor"
-)
+#: The functions that make arrays.
+_MAKERS = (
+    "empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "tensor", "arange",
+)  # fmt: skip
+_NOT_OF_TORCH = f"is not there: of PyTorch a submission has {', '.join(_MAKERS)}, the types and Tensor"
 
 
 class _Module(ModuleType):
@@ -261,7 +264,7 @@ def _torch(memory: Memory) -> list[ModuleType]:
     torch, cuda = _Module("torch", _NOT_OF_TORCH), _Module("torch.cuda", _NOT_OF_TORCH)
     given: dict[str, Any] = {
         **DTYPES, **_functions(allocator), "Tensor": Tensor, "device": lambda *_: DEVICE, "cuda": cuda,
-        "Size": tuple,
+        "Size": tuple, "inf": math.inf, "nan": math.nan, "pi": math.pi,
     }  # fmt: skip
     for name, value in given.items():
         setattr(torch, name, value)
@@ -276,12 +279,11 @@ def _torch(memory: Memory) -> list[ModuleType]:
 
 
 def _own(memory: Memory) -> ModuleType:
-    own = _Module("gpujudge_triton", "is not there: it has empty, empty_like, zeros, zeros_like, arange and the types")
+    own = _Module("gpujudge_triton", f"is not there: it has {', '.join(_MAKERS)} and the types")
     for name, value in {**DTYPES, **_functions(Allocator(memory)), "Tensor": Tensor}.items():
         setattr(own, name, value)
     return own
 
 
 def _functions(allocator: Allocator) -> dict[str, Callable[..., Tensor]]:
-    names = ("empty", "empty_like", "zeros", "zeros_like", "arange")
-    return {name: functools.partial(getattr(allocator, name)) for name in names}
+    return {name: functools.partial(getattr(allocator, name)) for name in _MAKERS}

@@ -31,6 +31,9 @@ class Memory:
     def write(self, address: int, data: bytes) -> None:
         self.written.append((address, data))
 
+    def copy(self, target: int, source: int, size: int) -> None:
+        self.written.append((target, (source, "copied", size)))
+
 
 def array(*shape: int, dtype: str = "float32") -> Tensor:
     return Tensor(1 << 20, shape, DTYPES[dtype], Memory())
@@ -81,7 +84,7 @@ def test_views_keep_the_elements() -> None:
     [
         lambda a: a + a, lambda a: a * 2, lambda a: a @ a, lambda a: a[a], lambda a: a.sum(), lambda a: a.cpu(),
         lambda a: a.item(), lambda a: bool(a), lambda a: float(a), lambda a: a.to(DTYPES["float16"]),
-        lambda a: a.t().contiguous(), lambda a: list(a), lambda a: a.__setitem__(0, 1),
+        lambda a: a.t().contiguous(), lambda a: list(a), lambda a: a.t().fill_(0),
     ],
 )  # fmt: skip
 def test_what_computes_is_refused_by_name(use: Any) -> None:
@@ -110,3 +113,54 @@ def test_scratch_lives_as_long_as_its_arrays() -> None:
 @pytest.mark.parametrize("element", list(Element))
 def test_each_element_type_has_one(element: Element) -> None:
     assert dtype_of(element).itemsize == ELEMENTS[element].size_bytes
+
+
+def test_arrays_are_filled_by_the_device() -> None:
+    memory = Memory()
+    make = Allocator(memory)
+    start = make.full((5000,), float("-inf")).data_ptr()
+    assert memory.written == [
+        (start, bytes.fromhex("000080ff") * 1024),
+        *((start + done, (start, "copied", size)) for done, size in ((4096, 4096), (8192, 8192), (16384, 3616))),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "data"),
+    [
+        (1, "float32", "0000803f"),
+        (1.5, "float16", "003e"),
+        (1 + 2**-8, "bfloat16", "803f"),  # half-way: to even
+        (1 + 3 * 2**-8, "bfloat16", "823f"),
+        (float("nan"), "bfloat16", "c07f"),
+        (-2, "int64", "feffffffffffffff"),
+        (300, "uint16", "2c01"),
+    ],
+)
+def test_a_number_becomes_an_element(value: float, dtype: str, data: str) -> None:
+    memory = Memory()
+    made = Allocator(memory).tensor([value], dtype=DTYPES[dtype])
+    assert memory.written == [(made.data_ptr(), bytes.fromhex(data))]
+
+
+def test_types_follow_from_numbers_as_in_pytorch() -> None:
+    make = Allocator(Memory())
+    assert make.full((2,), 1).dtype is DTYPES["int64"]
+    assert make.full((2,), 1.0).dtype is DTYPES["float32"]
+    assert make.tensor([[1, 2], [3, 4]]).shape == (2, 2)
+    assert make.tensor(True).dtype is DTYPES["bool"]
+    assert make.ones(3, 4).dtype is DTYPES["float32"]
+    with pytest.raises(ValueError, match="equally long"):
+        make.tensor([[1], [2, 3]])
+
+
+def test_parts_are_set_to_numbers_and_to_arrays() -> None:
+    memory = Memory()
+    made = Allocator(memory).empty(4, 4, dtype=DTYPES["int8"])
+    made[1] = 7
+    made[2] = made[1]
+    start = made.data_ptr()
+    assert memory.written == [(start + 4, (7, 4)), (start + 8, (start + 4, "copied", 4))]
+    with pytest.raises(NotImplementedError, match="not contiguous"):
+        made[:, 1] = 0
+    assert made.clone().shape == (4, 4)
