@@ -111,8 +111,8 @@ class Mismatch:
     ``indices`` holds the first few mismatching positions as multi-dimensional indices; ``expected`` and ``got`` are
     their values, in the same order. ``allowed`` has the absolute error that the tolerance allows each of them (0: they
     must be equal), and is empty where nobody derived one. ``map`` is set where the whole output was compared element by
-    element. ``imprecise`` is set where every difference is small, so that the answer lacks precision rather than being
-    another one: it is the largest error as a multiple of the allowed one.
+    element. ``imprecise`` is set where every difference is small, so that the answer may lack precision rather than
+    being another one: it is the largest error as a multiple of the allowed one.
     """
 
     output: str

@@ -295,7 +295,8 @@ class CaseRunner:
             return wrong
         if mismatch.imprecise is not None:
             has_halves = any(argument.element in _HALVES for argument in self._pack.arguments)
-            causes = precision(self._artifact.library, self._source, has_halves=has_halves)
+            library, name = self._artifact.library, self._artifact.file_name
+            causes = precision(library, self._source, name, has_halves=has_halves)
             return dataclasses.replace(wrong, message=with_precision(wrong.message, mismatch.imprecise, causes))
         # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
         cause = rounding(mismatch) if outputs[mismatch.output].dtype.itemsize == 1 else ""

@@ -13,7 +13,7 @@ from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
 from judge.check.mismatch import imprecision
 from judge.compile.listing import read_ptx
-from judge.compile.source_files import own_lines
+from judge.compile.source_files import MAIN, own_lines
 from judge.judgement import MemoryFault, Mismatch
 
 #: Fewer wrong elements may look like wrong rounding by chance.
@@ -29,6 +29,7 @@ _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
 _NAMES = re.compile(r"[\w$]+")
+_TRITON_DOT = "tl.dot("
 _TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
 
 
@@ -73,13 +74,13 @@ def rounding(mismatch: Mismatch) -> str:
     return ""
 
 
-def precision(library: bytes, source: str, *, has_halves: bool) -> tuple[str, ...]:
+def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves: bool) -> tuple[str, ...]:
     """Returns what in a submission's code computes with less precision than a float, each with its line.
 
-    ``library`` is the built one. With ``has_halves``, arguments of ``solve`` are halves or bfloat16s, so that
-    conversions to them tell nothing.
+    ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
+    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing.
     """
-    own = own_lines(source)
+    own = own_lines(source, file_name)
     plain = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source).split("\n")
     found: dict[tuple[int, str], None] = {}
     for text in _ptx_texts(library):
@@ -111,8 +112,11 @@ def arrays_at_one_address(library: bytes, source: str) -> str:
 
 
 def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bool) -> str:
-    if (tensor := _TENSOR.search(code)) and not (has_halves and tensor[1] != "tf32"):
-        return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}"
+    if (tensor := _TENSOR.search(code)) and not (has_halves and tensor[1] != "tf32") and 0 < line <= len(source):
+        remedy = (
+            ': input_precision="ieee" keeps them' if tensor[1] == "tf32" and _TRITON_DOT in source[line - 1] else ""
+        )
+        return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}{remedy}"
     if not has_halves and _TO_HALF.search(code):
         return "a float is rounded to half precision"
     if not has_halves and _TO_BFLOAT.search(code):
@@ -133,8 +137,8 @@ def _ptx_texts(library: bytes) -> list[str]:
 
 def with_precision(message: str, times: float | None, causes: Sequence[str]) -> str:
     """Returns the message of an imprecise answer with its likely causes behind the size of the error."""
-    begins = imprecision(times)
-    if not begins or not causes or not message.startswith(begins):
+    begins = imprecision(times, has_cause=True)
+    if not begins or not causes:
         return message
     more = len(causes) - _MOST_CAUSES
     told = ", ".join(causes[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,6 @@
 // challenge: vector-add
 // verdict: WA
-// told: C[0] is
+// told: times the allowed one; a float is rounded to half precision (line 8); C[0] is
 #include <cuda_fp16.h>
 
 __global__ void add(const float* A, const float* B, float* C, int N) {

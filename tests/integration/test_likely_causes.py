@@ -28,6 +28,25 @@ extern "C" void solve(const float* X, float* Y, int N) { kernel<<<(N + 255) / 25
 """
 
 
+TRITON_PRODUCT = """import triton
+import triton.language as tl
+
+@triton.jit
+def product(A, B, C, M, N, K, SIZE: tl.constexpr):
+    rows, columns = tl.program_id(0) * SIZE + tl.arange(0, SIZE), tl.program_id(1) * SIZE + tl.arange(0, SIZE)
+    total = tl.zeros((SIZE, SIZE), tl.float32)
+    for first in range(0, N, SIZE):
+        inner = first + tl.arange(0, SIZE)
+        a = tl.load(A + rows[:, None] * N + inner[None, :], (rows[:, None] < M) & (inner[None, :] < N), other=0.0)
+        b = tl.load(B + inner[:, None] * K + columns[None, :], (inner[:, None] < N) & (columns[None, :] < K), other=0.0)
+        total += tl.dot(a, b)
+    tl.store(C + rows[:, None] * K + columns[None, :], total, (rows[:, None] < M) & (columns[None, :] < K))
+
+def solve(A, B, C, M, N, K):
+    product[(triton.cdiv(M, 16), triton.cdiv(K, 16))](A, B, C, M, N, K, SIZE=16)
+"""
+
+
 @pytest.fixture
 def device(judge_settings: JudgeSettings) -> DeviceInfo:
     return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
@@ -51,6 +70,19 @@ def test_what_computes_with_less_precision_is_found_with_its_line(
     assert artifact is not None
     assert precision(artifact.library, source, has_halves=False) == told
     assert precision(artifact.library, source, has_halves=True) == tuple(each for each in told if "rounded" not in each)
+
+
+def test_triton_s_products_are_found_and_say_how_to_keep_precision(
+    packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings
+) -> None:
+    pytest.importorskip("triton")
+    source = TRITON_PRODUCT.encode()
+    pack = packs["matmul"].in_language("triton")
+    judgement = pipeline.judge(source, pack, device, 5, judge_settings, mode=pipeline.Mode.RUN)
+    assert judgement.verdict is Verdict.WRONG_ANSWER
+    message = next(case.message for case in judgement.cases if case.message)
+    assert 'its factors are rounded to TF32: input_precision="ieee" keeps them (line 12); C[' in message
+    assert message.startswith("imprecise: largest error ")
 
 
 def test_an_imprecise_answer_comes_with_its_cause(

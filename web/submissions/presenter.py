@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from judge.check.mismatch import IMPRECISE
 from judge.compile.kernels import kernel_name
 from judge.compile.source_files import ONE_FILE, OwnLines, own_lines
 from judge.judgement import (
@@ -301,7 +302,7 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
     if case.mismatch is not None and message == case.mismatch.message:
         # The mismatch table shows the first two parts; the rest, if any, is a hint.
         # What is said of an imprecise answer comes before them.
-        first, imprecise = message.partition("; ")[0], case.mismatch.imprecise is not None
+        first, imprecise = message.partition("; ")[0], message.startswith(IMPRECISE)
         message = "; ".join([*[first] * imprecise, *message.split("; ", 2 + imprecise)[2 + imprecise :]])
     return CaseView(
         id=case.id,
