@@ -84,7 +84,7 @@ def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[d
     pack = context.packs.load().get(challenge)
     if pack is None:
         raise UsageError(f"there is no challenge {challenge!r}")
-    board = audits.BoardKey(challenge, device.key, pack.major)
+    board = audits.AuditedBoard(challenge, device.key, pack.major)
     with context.sessions.begin() as session:
         before = {entry.submission_public_id: entry.rank for entry in audits.podium(session, board)}
         if not before:

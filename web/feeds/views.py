@@ -42,14 +42,7 @@ def board(slug: str) -> Response:
     """Returns the feed of a challenge's board on a device: each user's best result, the latest first."""
     found = find_board(services(), reader(), slug, request.args.get("device") or None, limit=1)
     page = url_for("leaderboard.show", slug=slug, device=found.device, _external=True)
-    results = (
-        []
-        if found.device is None or found.metric is None
-        else latest_results(
-            reader(), challenge=slug, device_key=found.device, pack_major=found.pack.major, metric=found.metric,
-            limit=ENTRIES,
-        )
-    )  # fmt: skip
+    results = [] if found.key is None else latest_results(reader(), found.key, limit=ENTRIES)
     counts = found.metric == "warp_instructions"
     entries = [
         Entry(

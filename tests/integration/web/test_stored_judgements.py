@@ -13,9 +13,9 @@ from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_judgement, read_measurement
 from judge.verdict import Verdict
 from store.accounts import find_user
-from store.audits import BoardKey, claim_board, contenders, finish_audit
-from store.leaderboards import record_measurement
+from store.audits import AuditedBoard, claim_board, contenders, finish_audit
 from store.models import Submission
+from store.scores import record_measurement
 from store.submissions import create_submission
 from tests.stored_judgements import STORED, load_stored
 from tests.unit.judge.test_judgement_json import assert_contains
@@ -80,7 +80,7 @@ def test_everything_shows_it(site: Site, name: str) -> None:
 def test_everything_shows_an_audit_of_it(site: Site, name: str) -> None:
     stored = load_stored(name)
     public_id = enter(site, stored)
-    board = BoardKey("vector-add", H200.key, site.services.packs["vector-add"].major)
+    board = AuditedBoard("vector-add", H200.key, site.services.packs["vector-add"].major)
     now = site.services.clock()
     with site.database() as session:
         lease = claim_board(session, board, owner="test", now=now)

@@ -8,6 +8,7 @@ import pytest
 
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.packs.pack import Pack
+from store.board_key import BoardKey
 from store.devices import upsert_device
 from store.leaderboards import leaderboard
 from tests.builds import ROOT
@@ -40,7 +41,7 @@ def test_each_is_judged_in_its_own(make_fleet: MakeFleet, packs: dict[str, Pack]
     assert [fleet.verdict(each) for each in sent.values()] == ["AC", "AC"]
     assert fleet.verdict(wrong) == "CE"
     with context.reads() as session:
-        (entry,) = leaderboard(session, challenge=pack.slug, device_key="emulator", pack_major=pack.major)
+        (entry,) = leaderboard(session, BoardKey(pack.slug, "emulator", pack.major))
         assert entry.language in ("cuda", "triton")
     context.doorbell.close()
     context.engine.dispose()
