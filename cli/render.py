@@ -19,10 +19,9 @@ from judge.judgement import (
     Mismatch,
     ModelledCase,
     ShownArray,
-    faults_in_words,
 )
 from judge.recheck import Recheck, RecheckOutcome
-from judge.verdict import Verdict
+from judge.verdict import Verdict, faults_in_words
 
 _SHOWN_CASES = 12
 #: Cases whose output is shown, and lines of each.

@@ -9,7 +9,6 @@ in a ``Fingerprint`` or in ``ObservedConditions`` of which nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import field
 from typing import Any, Final, Literal
 
@@ -165,13 +164,6 @@ class MemoryFault:
     thread: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     other: RacingAccess | None = None
-
-
-def faults_in_words(kinds: Collection[str]) -> str:
-    """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
-    if all(kind.startswith("out-of-bounds") for kind in kinds):
-        return "touched memory outside the buffers"
-    return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import options
-from cli.commands.local import find_device
 from cli.commands.machine import load_settings
 from cli.console import print_json, print_table, say
 from cli.database import require_database
 from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
+from cli.local_setup import find_device
 from cli.scores import format_interval, format_score
 from judge.judgement import Measurement
 from judge.judgement_json import read_measurement, to_json

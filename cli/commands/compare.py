@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from cli import options
-from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, find_device, judge_source, local_settings, pack_of
+from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, judge_source
 from cli.console import print_json, print_table, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
+from cli.local_setup import find_device, local_settings, pack_of
 from cli.source import read_sources
 from judge.verdict import Verdict
 

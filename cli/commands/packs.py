@@ -10,10 +10,11 @@ import typer
 
 from cli import options
 from cli.commands import pack_collection
-from cli.commands.local import DataDir, find_device, local_settings, prepare_device
+from cli.commands.local import DataDir
 from cli.console import print_json, print_text, say
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
+from cli.local_setup import find_device, local_settings, prepare_device
 from cli.progress import ProgressLine
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)

@@ -22,10 +22,9 @@ from judge.judgement import (
     KernelResources,
     MemoryFault,
     Mismatch,
-    faults_in_words,
 )
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
-from judge.verdict import Verdict
+from judge.verdict import Verdict, faults_in_words
 from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
 from web.mismatch_chart import map_in_words, mismatch_chart
