@@ -45,10 +45,8 @@ def test_each_is_judged_in_its_own(make_fleet: MakeFleet, packs: dict[str, Pack]
     assert fleet.verdict(wrong) == "CE"
     with context.reads() as session:
         (entry,) = leaderboard(session, BoardKey(pack.slug, "emulator", pack.major))
-        by_id = {
-            row.public_id: row
-            for row in session.scalars(select(Submission).where(Submission.verdict == Verdict.ACCEPTED))
-        }
+        accepted = session.scalars(select(Submission).where(Submission.verdict == Verdict.ACCEPTED))
+        by_id = {row.public_id: row for row in accepted}
         times = {
             row.language: row.judgement.measurement.value
             for row in by_id.values()
