@@ -92,19 +92,6 @@ def verify(
         say(f"{len(results)} challenges are in order")
 
 
-@app.command()
-def migrate(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
-) -> None:
-    """Rewrite the challenge.toml of a challenge from schema 1 to schema 2. Comments in it are lost."""
-    errors = need("judge.packs.errors", "judge")
-    try:
-        file = need("judge.packs.migrate", "judge").migrate_pack(path)
-    except errors.PackError as error:
-        raise CliError(str(error), exit_code=FAILED) from None
-    print_text(f"{file} is in schema 2 now; check it with: gpujudge pack verify {path}")
-
-
 def _is_current(ledger: Any, folder: Path, *, quick: bool) -> bool:
     entry = ledger.read_ledger(folder.resolve().parent).get(folder.resolve().name)
     digests = ledger.Digests.of(folder)
