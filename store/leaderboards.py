@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, true, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
 
 from judge.judgement import Fingerprint
@@ -148,15 +148,14 @@ class ListedResult:
 def scores_after_giving_up(session: Session, key: BoardKey, *, limit: int = 20) -> list[ListedResult]:
     """Returns the best score of each user who gave the challenge up, the ``limit`` best ones.
 
-    They are those in the board's metric; for a key without one, in any metric of time.
+    They are those in the board's metric; for a key without one, in any metric.
     """
-    of_metric = Measurement.metric != "warp_instructions" if key.metric is None else true()
     order = (Measurement.value, Measurement.submission_id)
     # Found before they are numbered: for the order of the numbers, SQLite would read the whole board by its index.
     given_up = (
         select(Measurement.submission_id, Measurement.user_id, Measurement.value)
         .filter_by(**key.columns)
-        .where(Measurement.after_giving_up, of_metric)
+        .where(Measurement.after_giving_up)
         .cte("given_up")
         .prefix_with("MATERIALIZED")
     )

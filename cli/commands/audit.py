@@ -61,7 +61,7 @@ def audit(
                 row["rank"],
                 row["rank_before"],
                 row["username"],
-                "" if row["measurement"] is None else format_score("time_s", row["measurement"]["value"]),
+                "" if row["measurement"] is None else format_score(row["measurement"]["value"]),
                 "" if row["measurement"] is None else _interval(read_measurement(row["measurement"])),
                 row["verdict"],
                 row["submission"],

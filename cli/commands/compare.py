@@ -81,7 +81,7 @@ def _print_lines(differences: list, files: list[str]) -> None:  # type: ignore[t
             (
                 one.text,
                 *(
-                    "" if cost.line is None else f"{scores.format_score('time_s', cost.seconds)} (line {cost.line})"
+                    "" if cost.line is None else f"{scores.format_score(cost.seconds)} (line {cost.line})"
                     for cost in one.costs
                 ),
             )

@@ -27,8 +27,8 @@ class BoardEntry(Answer):
     """A user's best submission; a smaller value is better.
 
     ``rank`` is 1 + the number of entries whose whole interval (``low`` to ``high``, 95 %; null where nothing varies)
-    lies below this one's ``low``. ``metric`` is ``time_s``, ``modelled_time_s/GPU/MODEL`` (the emulator's time, with
-    the modelled GPU and the model's version) or ``warp_instructions`` (the emulator's earlier score). An audit times
+    lies below this one's ``low``. ``metric`` is ``time_s`` or ``modelled_time_s/GPU/MODEL`` (the emulator's time,
+    with the modelled GPU and the model's version). An audit times
     the first places again together; ``audited_at`` is its date (null: not audited). ``not_audited`` says why an entry
     that was timed again does not count as audited: its kernels could not be replayed without its host code, or the
     emulator found a fault in it. If either is set, the figures are those of the audit. ``recheck`` is what came of the

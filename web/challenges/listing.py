@@ -69,7 +69,7 @@ def challenge_rows(
 
     def row(pack: Pack) -> ChallengeRow:
         board = figures.boards.get((pack.slug, device or ""))
-        if board is not None and (board.key.pack_major != pack.major or board.key.metric == "warp_instructions"):
+        if board is not None and board.key.pack_major != pack.major:
             board = None
         counts = figures.counts.get(pack.slug)
         found = tracks.of(pack.slug)

@@ -151,7 +151,7 @@ class Board:
 
     @property
     def modelled_gpu(self) -> str | None:
-        """The GPU of the modelled times; None if the board ranks measured times or instruction counts."""
+        """The GPU of the modelled times; None if the board ranks measured times."""
         kind, _, rest = (self.metric or "").partition("/")
         return gpu_title(rest.partition("/")[0]) if kind == "modelled_time_s" else None
 

@@ -17,9 +17,9 @@ _MANY_USERS = 1_000
 def read_values(services: Services, session: Session, key: BoardKey, *, users: int) -> tuple[float, ...]:
     """Returns each user's best time on a board, ascending, now or a short time ago.
 
-    Returns nothing where too few or too many ``users`` are on the board for a picture, or what it ranks is no time.
+    Returns nothing where too few or too many ``users`` are on the board for a picture.
     """
-    if key.metric == "warp_instructions" or not LEAST_USERS <= users <= MOST_USERS:
+    if not LEAST_USERS <= users <= MOST_USERS:
         return ()
     return services.kept.read(
         ("values", key),

@@ -133,7 +133,6 @@ class Report:
     kernels: tuple[KernelResources, ...]
     benchmarks: tuple[BenchmarkView, ...]
     modelled_times: tuple[ModelledTimeView, ...]
-    counts_instructions: bool
     device_facts: tuple[tuple[str, str], ...]
     fingerprint: tuple[tuple[str, str], ...]
     #: How lines of headers are called, by their number in the whole source.
@@ -168,7 +167,6 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
         modelled_times=()
         if measurement is None
         else present_modelled_times(measurement, highlight_lines(source, written_in.grammar) if modelled else (), own),
-        counts_instructions=measurement is not None and measurement.metric == "warp_instructions",
         device_facts=_device_facts(judgement.device),
         fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
         header_lines={

@@ -278,7 +278,7 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
 def _placed(submission: Submission, standing: Standing | None) -> dict[str, StandingView | RooflineView | None]:
     """Returns where a timed submission stands on its board and under the roofline; nothing for others."""
     judgement, pack = submission.judgement, services().packs.get(submission.challenge)
-    if judgement is None or judgement.measurement is None or judgement.measurement.metric == "warp_instructions":
+    if judgement is None or judgement.measurement is None:
         return {}
     current = pack if pack is not None and pack.major == submission.pack_major else None
     open_to_visitor = current is not None and find_access(reader(), current, require_visitor()).is_open

@@ -147,11 +147,11 @@ def test_boards_are_kept_apart(sessions: sessionmaker[Session]) -> None:
 
 def test_scores_of_different_kinds_are_not_mixed(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
-        score(session, "a", 1000.0, metric="warp_instructions")
+        score(session, "a", 1000.0, metric="modelled_time_s/h200/1")
         score(session, "b", 0.5, metric="time_s")
     with sessions() as session:
         assert board(session) == [(1, "b", 0.5)], "the latest measurement's kind"
-        assert board(session, metric="warp_instructions") == [(1, "a", 1000.0)]
+        assert board(session, metric="modelled_time_s/h200/1") == [(1, "a", 1000.0)]
 
 
 @pytest.mark.postgres

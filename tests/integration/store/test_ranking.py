@@ -126,7 +126,6 @@ def test_other_versions_metrics_and_devices_do_not_count(sessions: sessionmaker[
         _clear(session)
         _enter(session, 1, "a", "gpu", 1.0, None)
         _enter(session, 2, "a", "gpu", 2.0, None, metric="time_s/2")
-        _enter(session, 3, "b", "emulator", 9.0, None, metric="warp_instructions")
         _enter(session, 4, "c", "emulator", 9.0, None)
         assert count_boards(session, MAJORS) == {"emulator": 1, "gpu": 1}
         assert {row.username for row in rank_users(session, MAJORS).rows} == {"u2", "u4"}
