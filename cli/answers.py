@@ -1,7 +1,6 @@
 """The server's responses, with the fields that the commands read.
 
-Fields that a server of another version omits get their defaults; unknown fields are ignored. ``judge.judgement_json``
-reads judgements of any version.
+Fields that a server of another version omits get their defaults; unknown fields are ignored.
 
 Pydantic and the engine's judgement are imported at first use: they would double the start-up time of the command line.
 """

@@ -87,7 +87,7 @@ def rows(compared: Sequence[Compared]) -> list[Row]:
 
 def cells(row: Row) -> tuple[object, ...]:
     """Returns a row as text, under ``COLUMNS``."""
-    score = "" if row.value is None or row.metric is None else format_score(row.metric, row.value)
+    score = "" if row.value is None or row.metric is None else format_score(row.value)
     return (
         row.file,
         row.verdict,

@@ -19,10 +19,9 @@ from judge.judgement import (
     Mismatch,
     ModelledCase,
     ShownArray,
-    faults_in_words,
 )
 from judge.recheck import Recheck, RecheckOutcome
-from judge.verdict import Verdict
+from judge.verdict import Verdict, faults_in_words
 
 _SHOWN_CASES = 12
 #: Cases whose output is shown, and lines of each.
@@ -204,7 +203,7 @@ def _triple(values: Sequence[int] | None) -> str:
 
 
 def _measurement_lines(measurement: Measurement) -> list[Text]:
-    facts = [format_score(measurement.metric, measurement.value)]
+    facts = [format_score(measurement.value)]
     if measurement.metric == "modelled_time_s":
         facts.append(f"modelled on {str(measurement.gpu).upper()}")
     interval = format_interval(measurement.value, measurement.low, measurement.high)

@@ -26,7 +26,7 @@ from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
-from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.case_report import case_judgement
 from judge.supervisor.verdict_rules import Outcome
 from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts

@@ -1,7 +1,7 @@
 """The judgement: everything the judge has to say of one submission on one device, as plain frozen data.
 
 The engine makes it, the store keeps it, and the web, the API and the CLI show it: all of them use these classes. How
-they are written as JSON and read back, from every version ever stored, is ``judge.judgement_json``'s business.
+they are written as JSON and read back is ``judge.judgement_json``'s business.
 
 Two kinds of field are left out of the JSON: those marked ``WHEN_KNOWN`` while they have their default, and everything
 in a ``Fingerprint`` or in ``ObservedConditions`` of which nothing is known.
@@ -9,7 +9,6 @@ in a ``Fingerprint`` or in ``ObservedConditions`` of which nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import field
 from typing import Any, Final, Literal
 
@@ -21,8 +20,7 @@ SCHEMA_VERSION: Final = 3
 
 #: The name of a kind of device: see ``judge.kinds``. Whoever judges on it refuses an unknown one.
 DeviceKind = str
-#: The emulator's score was ``warp_instructions`` until it had a model of time; such judgements are kept.
-Metric = Literal["time_s", "modelled_time_s", "warp_instructions"]
+Metric = Literal["time_s", "modelled_time_s"]
 #: A number as JSON can carry it: those that are not finite are the strings nan, inf and -inf.
 JsonNumber = float | int | str
 ShownRole = Literal["input", "expected", "got"]
@@ -165,13 +163,6 @@ class MemoryFault:
     thread: tuple[int, int, int] | None = None
     block: tuple[int, int, int] | None = None
     other: RacingAccess | None = None
-
-
-def faults_in_words(kinds: Collection[str]) -> str:
-    """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
-    if all(kind.startswith("out-of-bounds") for kind in kinds):
-        return "touched memory outside the buffers"
-    return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"
 
 
 @dataclass(frozen=True, slots=True)

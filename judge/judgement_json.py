@@ -1,10 +1,6 @@
-"""The JSON form of a judgement: written in the present version, read in every version that was ever stored.
+"""The JSON form of a judgement: written and read in one version, which it names.
 
-Version 1 is every judgement without a ``schema_version``. Fields were added to it as the judge learned to measure:
-scores in warp instructions, modelled times, intervals and fingerprints, processes, audits. Version 2 has the same
-fields and says which version it is. Version 3 adds the map of a mismatch, and the output and the arguments of
-a case. A part of a judgement that is stored by itself (a measurement, a fingerprint, a build report) has no version of
-its own: it is read like that of any version.
+A part of a judgement that is stored by itself (a measurement, a fingerprint, a build report) names no version.
 
 Pydantic is imported at the first reading, since it would double the time in which the command line starts.
 """
@@ -66,8 +62,8 @@ def to_json(part: Any) -> Any:
 
 
 def read_judgement(data: Mapping[str, Any]) -> Judgement:
-    """Returns the judgement that was stored or sent as ``data``, in any version. Raises UnreadableJudgement."""
-    return _read(Judgement, _migrated(data))
+    """Returns the judgement that was stored or sent as ``data``. Raises UnreadableJudgement."""
+    return _read(Judgement, _of_this_version(data))
 
 
 def read_measurement(data: Mapping[str, Any]) -> Measurement:
@@ -110,28 +106,12 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _migrated(data: Mapping[str, Any]) -> dict[str, Any]:
-    version = data.get("schema_version", 1)
-    if version not in range(1, SCHEMA_VERSION + 1):
-        raise UnreadableJudgement(
-            f"the judgement is of version {version}, and this release reads versions 1 to {SCHEMA_VERSION}"
-        )
-    found = _from_version_1(data) if version == 1 else {**data, "schema_version": SCHEMA_VERSION}
-    measurement = found.get("measurement")
-    return {**found, "measurement": None if measurement is None else _readable_measurement(measurement)}
-
-
-def _from_version_1(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Names the version, and describes the device and the build where an internal error left them out."""
-    unknown_device = {"key": "", "kind": "emulator", "name": "", "compute_capability": ""}
-    return {
-        "challenge": "",
-        "pack_version": "",
-        "device": unknown_device,
-        "build": {"ok": False, "wall_s": 0.0},
-        **data,
-        "schema_version": SCHEMA_VERSION,
-    }
+def _of_this_version(data: Mapping[str, Any]) -> dict[str, Any]:
+    version = data.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise UnreadableJudgement(f"the judgement is of version {version}, and this release reads {SCHEMA_VERSION}")
+    measurement = data.get("measurement")
+    return {**data, "measurement": None if measurement is None else _readable_measurement(measurement)}
 
 
 def _readable_measurement(data: Mapping[str, Any]) -> dict[str, Any]:

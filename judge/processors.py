@@ -19,7 +19,7 @@ from judge.settings import JudgeSettings
 
 #: Kernels of most cases have too few blocks for more threads, and the rest of a judgement uses one.
 MOST_THREADS = 8
-#: So many judgements may always go on at once, with as many threads beside: parts of each use no processor.
+#: The least number of shares, each of which lets one judgement run: parts of a judgement use no processor.
 _FEWEST = 4
 #: The part of the shares that only first threads take, so that one judgement does not keep out the others.
 _ALONE = 4

@@ -1,9 +1,9 @@
-"""The verdicts of the judge, and how the verdicts of single cases make the verdict of a submission."""
+"""The verdicts of the judge and their words, and how the verdicts of cases make the verdict of a submission."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class Verdict(enum.StrEnum):
@@ -58,3 +58,10 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
     if combined is None:
         raise ValueError("no case was judged")
     return combined
+
+
+def faults_in_words(kinds: Collection[str]) -> str:
+    """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
+    if all(kind.startswith("out-of-bounds") for kind in kinds):
+        return "touched memory outside the buffers"
+    return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"

@@ -18,12 +18,12 @@ from store.contest_audits import forget_contest_audits, unsettle_contests
 from store.contests import contests_of
 from store.events import record_event
 from store.goals import forget_goal
-from store.leaderboards import record_measurement
 from store.links import Purpose, create_link
 from store.models import FINAL_STATES, Audit, Device, EarlierJudgement, Job, Measurement, Role, State, Submission, User
 from store.operator_log import Actor, record_action
 from store.packs import has_contents
 from store.rechecks import find_recheck
+from store.scores import record_measurement
 from store.second_factor import turn_off
 from store.sessions import end_sessions
 from store.submissions import cancel_submission

@@ -19,18 +19,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from judge.judgement import NOT_REPLAYED, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
+from store.board_key import BoardKey
 from store.clock import utc_now
 from store.contest_audits import Decider, due_deciders, record_contest_audit
 from store.devices import is_held
-from store.leaderboards import LeaderboardEntry, leaderboard, score_columns
+from store.leaderboards import LeaderboardEntry, leaderboard
 from store.models import Audit, AuditJob, Contest, Job, Measurement, State, Submission
+from store.scores import score_columns
 from store.upsert import upsert
 
 #: Only measured times are audited; modelled times and counts are the same every time.
@@ -48,25 +50,27 @@ class AuditHeldError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BoardKey:
-    """Identifies a board; with ``contest_id`` those of its results that decide a contest."""
+class AuditedBoard(BoardKey):
+    """Identifies what an audit times: a board, or with ``contest_id`` those of its results that decide a contest."""
 
-    challenge: str
-    device_key: str
-    pack_major: int
     contest_id: int = 0
 
     @classmethod
-    def of(cls, row: Submission | AuditJob) -> BoardKey:
-        contest_id = row.contest_id if isinstance(row, AuditJob) else 0
-        return cls(row.challenge, row.device_key, row.pack_major, contest_id)
+    def of_job(cls, job: AuditJob) -> AuditedBoard:
+        """Returns what a job is to time."""
+        return cls(job.challenge, job.device_key, job.pack_major, contest_id=job.contest_id)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Returns the columns of the audit's job."""
+        return {**BoardKey.of(self).columns, "contest_id": self.contest_id}
 
 
 @dataclass(frozen=True, slots=True)
 class AuditLease:
     """The right to write the result of a board's audit."""
 
-    board: BoardKey
+    board: AuditedBoard
     token: str
 
 
@@ -97,13 +101,7 @@ def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
 
 def board_entries(session: Session, board: BoardKey, *, limit: int = 100) -> list[LeaderboardEntry]:
     """Returns the board's entries as the website shows them."""
-    return leaderboard(
-        session,
-        challenge=board.challenge,
-        device_key=board.device_key,
-        pack_major=board.pack_major,
-        limit=limit,
-    )
+    return leaderboard(session, BoardKey.of(board), limit=limit)
 
 
 def request_audit(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> None:
@@ -112,7 +110,7 @@ def request_audit(session: Session, submission: Submission, judgement: Judgement
     ``claim_audit`` decides whether one is due: concurrent judgements are not yet visible here.
     """
     if judgement.measurement is not None and judgement.measurement.metric == AUDITED_METRIC:
-        board = _columns(BoardKey.of(submission))
+        board = AuditedBoard(submission.challenge, submission.device_key, submission.pack_major).columns
         values = {**board, "wanted": True, "failures": 0, "available_at": now}
         session.execute(upsert(session, AuditJob, values, list(board), {"wanted", "failures"}))
 
@@ -147,24 +145,24 @@ def claim_audit(
         if job.lease_token is not None:
             job.failures += 1
             job.last_error = f"the worker {job.lease_owner} was lost during the audit"
-        if job.failures < max_failures and _is_due(session, BoardKey.of(job), now=now):
+        if job.failures < max_failures and _is_due(session, AuditedBoard.of_job(job), now=now):
             return _lease(session, job, owner=owner, now=now)
         job.wanted, job.lease_token, job.lease_owner, job.lease_until = False, None, None, None
         session.flush()
     return None
 
 
-def claim_board(session: Session, board: BoardKey, *, owner: str, now: datetime) -> AuditLease:
+def claim_board(session: Session, board: AuditedBoard, *, owner: str, now: datetime) -> AuditLease:
     """Claims the audit of this board for an operator, whether or not it is due. Raises AuditHeldError."""
-    values = {**_columns(board), "wanted": False, "failures": 0, "available_at": now}
-    session.execute(upsert(session, AuditJob, values, list(_columns(board)), set()))
-    job = session.scalars(select(AuditJob).where(_matches(board)).with_for_update()).one()
+    values = {**board.columns, "wanted": False, "failures": 0, "available_at": now}
+    session.execute(upsert(session, AuditJob, values, list(board.columns), set()))
+    job = session.scalars(select(AuditJob).filter_by(**board.columns).with_for_update()).one()
     if job.lease_until is not None and job.lease_until >= now:
         raise AuditHeldError(f"{job.lease_owner} audits this board now")
     return _lease(session, job, owner=owner, now=now)
 
 
-def contenders(session: Session, board: BoardKey) -> list[Contender]:
+def contenders(session: Session, board: AuditedBoard) -> list[Contender]:
     """Returns the entries to time, with their sources, best first."""
     if board.contest_id:
         named = [(one.public_id, one.username) for one in _deciders(session, board, now=utc_now())]
@@ -246,7 +244,7 @@ def fail_audit(
 
     It is tried at most ``max_failures`` times, ``pause_s`` seconds apart; after that, only a new entry requests one.
     """
-    failures = session.scalar(select(AuditJob.failures).where(_matches(lease.board))) or 0
+    failures = session.scalar(select(AuditJob.failures).filter_by(**lease.board.columns)) or 0
     return _end_lease(
         session,
         lease,
@@ -286,17 +284,16 @@ def why_not_audited(measurement: JudgedMeasurement) -> str | None:
     return "".join(character for character in " ".join(reason.split()) if character.isprintable())[:_REASON_CHARACTERS]
 
 
-def _is_due(session: Session, board: BoardKey, *, now: datetime) -> bool:
+def _is_due(session: Session, board: AuditedBoard, *, now: datetime) -> bool:
     if board.contest_id:
         return bool(_deciders(session, board, now=now))
     entries = podium(session, board)
     return len(entries) > 1 and any(entry.audited_at is None for entry in entries)
 
 
-def _deciders(session: Session, board: BoardKey, *, now: datetime) -> list[Decider]:
+def _deciders(session: Session, board: AuditedBoard, *, now: datetime) -> list[Decider]:
     contest = session.get(Contest, board.contest_id)
-    key = (board.challenge, board.device_key, board.pack_major)
-    return [] if contest is None else due_deciders(session, contest, key, now=now)
+    return [] if contest is None else due_deciders(session, contest, BoardKey.of(board), now=now)
 
 
 def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> AuditLease:
@@ -304,33 +301,15 @@ def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> Aud
     job.lease_token, job.lease_owner = secrets.token_hex(16), owner
     job.lease_until = now + timedelta(seconds=LEASE_S)
     session.flush()
-    return AuditLease(BoardKey.of(job), job.lease_token)
+    return AuditLease(AuditedBoard.of_job(job), job.lease_token)
 
 
 def _end_lease(session: Session, lease: AuditLease, **values: Any) -> bool:
     ended = session.execute(
         update(AuditJob)
-        .where(_matches(lease.board), AuditJob.lease_token == lease.token)
+        .filter_by(**lease.board.columns, lease_token=lease.token)
         .values(lease_token=None, lease_owner=None, lease_until=None, **values)
         .returning(AuditJob.challenge)
         .execution_options(synchronize_session=False)
     )
     return ended.first() is not None
-
-
-def _columns(board: BoardKey) -> dict[str, Any]:
-    return {
-        "challenge": board.challenge,
-        "device_key": board.device_key,
-        "pack_major": board.pack_major,
-        "contest_id": board.contest_id,
-    }
-
-
-def _matches(board: BoardKey) -> ColumnElement[bool]:
-    return and_(
-        AuditJob.challenge == board.challenge,
-        AuditJob.device_key == board.device_key,
-        AuditJob.pack_major == board.pack_major,
-        AuditJob.contest_id == board.contest_id,
-    )

@@ -12,10 +12,9 @@ from typing import Any
 from sqlalchemy import Select, delete, func, inspect, select
 from sqlalchemy.orm import Session, aliased
 
+from store.board_key import BOARD_COLUMNS, BoardKey
 from store.models import BestResult, BoardTotals, Measurement
 from store.upsert import upsert
-
-_BOARD = ("challenge", "device_key", "pack_major", "metric")
 
 
 def keep_best_result(session: Session, changed: Measurement) -> None:
@@ -26,7 +25,7 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
     """
     if changed.after_giving_up or changed.frozen:
         return
-    board = {name: getattr(changed, name) for name in _BOARD}
+    board = BoardKey.of(changed).columns
     _lock_board(session, board, changed)
     found = session.scalars(
         select(Measurement)
@@ -54,7 +53,7 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
 
 def leave_board(session: Session, measurement: Measurement) -> None:
     """Finds the user's best result anew without a measurement that was just marked and so has no place any more."""
-    own = {name: getattr(measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")}
+    own = {name: getattr(measurement, name) for name in (*BOARD_COLUMNS, "user_id", "submission_id", "value")}
     session.flush()
     # Stands for the one that left the board, as one that has been removed does.
     keep_best_result(session, Measurement(**own))
@@ -63,13 +62,13 @@ def leave_board(session: Session, measurement: Measurement) -> None:
 def best_query() -> Select[Any]:
     """Returns the query of all users' best results from the measurements: slow, and what the table must equal."""
     better = aliased(Measurement)
-    same = [getattr(better, name) == getattr(Measurement, name) for name in (*_BOARD, "user_id")]
+    same = [getattr(better, name) == getattr(Measurement, name) for name in (*BOARD_COLUMNS, "user_id")]
     is_better = (better.value < Measurement.value) | (
         (better.value == Measurement.value) & (better.submission_id < Measurement.submission_id)
     )
     counts = better.after_giving_up.is_(False) & better.frozen.is_(False)
     return select(
-        *(getattr(Measurement, name) for name in (*_BOARD, "user_id", "submission_id", "value")),
+        *(getattr(Measurement, name) for name in (*BOARD_COLUMNS, "user_id", "submission_id", "value")),
         func.coalesce(Measurement.low, Measurement.value).label("low"),
         func.coalesce(Measurement.high, Measurement.value).label("high"),
         Measurement.roofline_share,

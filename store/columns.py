@@ -53,7 +53,7 @@ class PlainJson(TypeDecorator[Any]):
 class JudgementPart(TypeDecorator[Any]):
     """Stores a judgement or a part of one as JSON.
 
-    ``read`` builds the object from any stored version of the JSON. Raises UnreadableJudgement.
+    ``read`` builds the object from the stored JSON. Raises UnreadableJudgement.
     """
 
     impl = JSON(none_as_null=True)

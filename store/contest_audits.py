@@ -18,6 +18,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
+from store.board_key import BoardKey
 from store.contests import contests_of, counting, standings
 from store.models import FINAL_STATES, AuditJob, Contest, ContestAudit, ContestMember, Job, Submission, User
 from store.upsert import upsert
@@ -40,8 +41,8 @@ class Decider:
     pack_major: int
 
     @property
-    def board(self) -> tuple[str, str, int]:
-        return self.challenge, self.device_key, self.pack_major
+    def board(self) -> BoardKey:
+        return BoardKey.of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def deciders(session: Session, contest: Contest, *, now: datetime) -> list[Decid
     return [by_id[public_id] for public_id in ids if public_id in by_id]
 
 
-def due_deciders(session: Session, contest: Contest, board: tuple[str, str, int], *, now: datetime) -> list[Decider]:
+def due_deciders(session: Session, contest: Contest, board: BoardKey, *, now: datetime) -> list[Decider]:
     """Returns the results of a board that decide a contest, if any is not audited yet and there are two or more."""
     found = [one for one in deciders(session, contest, now=now) if one.board == board]
     return found if len(found) > 1 and not _audited(session, contest).issuperset(_ids(found)) else []
@@ -182,11 +183,9 @@ def _is_judged(session: Session, contest: Contest) -> bool:
     return session.scalar(waiting.limit(1)) is None
 
 
-def _request(
-    session: Session, contest: Contest, board: tuple[str, str, int], *, now: datetime, max_failures: int
-) -> bool:
+def _request(session: Session, contest: Contest, board: BoardKey, *, now: datetime, max_failures: int) -> bool:
     """Asks for an audit unless it is asked for. Returns False if it has failed too often."""
-    key = {"challenge": board[0], "device_key": board[1], "pack_major": board[2], "contest_id": contest.id}
+    key = {**board.columns, "contest_id": contest.id}
     job = session.get(AuditJob, tuple(key.values()))
     if job is not None and job.failures >= max_failures:
         return False

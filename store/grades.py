@@ -18,11 +18,10 @@ from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
 from judge.verdict import Verdict
+from store.board_key import BOARD_COLUMNS
 from store.classes import extensions
 from store.models import Assignment, BoardTotals, ClassMember, Counts, Measurement, Submission
 from store.totals import RANKED_MODE
-
-_BOARD = ("challenge", "device_key", "pack_major", "metric")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def grades(
 
     ``medals_for`` gives the medals of a challenge and a metric.
     """
-    board = and_(*(getattr(BoardTotals, name) == getattr(Measurement, name) for name in _BOARD))
+    board = and_(*(getattr(BoardTotals, name) == getattr(Measurement, name) for name in BOARD_COLUMNS))
     rows = (
         select(
             Submission.user_id,

@@ -25,10 +25,10 @@ from store.audits import request_audit
 from store.events import record_event
 from store.freezes import is_frozen_entry
 from store.goals import record_goal
-from store.leaderboards import record_measurement
 from store.models import Device, Job, State, Submission
 from store.rechecks import request_recheck
 from store.reports import internal_error
+from store.scores import record_measurement
 from store.settings import Settings
 from store.submissions import record_cancelled
 from store.totals import count_judgement

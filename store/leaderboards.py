@@ -11,18 +11,16 @@ less are those whose low end is at most the ``r``-th smallest high end, which is
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
 
-from judge.judgement import Fingerprint, Judgement
-from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement import Fingerprint
 from judge.languages.registry import DEFAULT_LANGUAGE
-from judge.verdict import Verdict
-from store.best_results import keep_best_result
+from store.board_key import BoardKey
 from store.models import BestResult, BoardTotals, Measurement, RecheckRequest, Submission, User
 from store.rechecks import WAITING
 from store.totals import RANKED_MODE
@@ -63,29 +61,26 @@ class LeaderboardEntry:
 
 
 def leaderboard(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 100,
-    offset: int = 0, language: str | None = None,
-) -> list[LeaderboardEntry]:  # fmt: skip
+    session: Session, key: BoardKey, *, limit: int = 100, offset: int = 0, language: str | None = None
+) -> list[LeaderboardEntry]:
     """Returns the board's entries after the first ``offset``, ordered by rank, then value, then age (older first).
 
-    ``metric`` None selects the metric of the latest score. A board never mixes metrics: a device's metric may have
-    changed, for example from instruction counts to modelled times, or to a new version of the model. With a
-    ``language`` there are only those whose best is in it, with their ranks on the whole board.
+    A key without a metric selects the metric of the latest score. A board never mixes metrics: a device's metric may
+    have changed, for example to a new version of the model. With a ``language`` there are only those whose best is in
+    it, with their ranks on the whole board.
     """
-    if metric is None:
-        metric = session.scalar(
+    if key.metric is None:
+        newest = (
             select(BoardTotals.metric)
-            .filter_by(challenge=challenge, device_key=device_key, pack_major=pack_major)
+            .filter_by(**key.columns)
             .order_by(BoardTotals.latest_submission_id.desc())
             .limit(1)
         )
-    if metric is None:
+        key = replace(key, metric=session.scalar(newest))
+    if key.metric is None:
         return []
-    board: dict[str, Any] = {
-        "challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric
-    }  # fmt: skip
-    up_to = _bound(session, board, offset + limit) if language is None else None
-    query = board_query(**board, up_to=up_to, limit=limit, offset=offset, language=language)
+    up_to = _bound(session, key, offset + limit) if language is None else None
+    query = board_query(key, up_to=up_to, limit=limit, offset=offset, language=language)
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
@@ -96,37 +91,29 @@ class PlaceOnBoard(NamedTuple):
     position: int
 
 
-def place_on_board(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, user_id: int
-) -> PlaceOnBoard | None:
+def place_on_board(session: Session, key: BoardKey, *, user_id: int) -> PlaceOnBoard | None:
     """Returns where the user stands on a board, or None if the user is not on it."""
-    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
-    own = session.scalars(select(BestResult).filter_by(**board, user_id=user_id)).one_or_none()
+    own = session.scalars(select(BestResult).filter_by(**key.columns, user_id=user_id)).one_or_none()
     if own is None:
         return None
-    ended = _count(session, board, BestResult.high < own.low)
-    ahead = select(func.count()).select_from(BestResult).filter_by(**board)
-    same_rank = ahead.where(BestResult.low <= _high_end(session, board, ended))
+    ended = _count(session, key, BestResult.high < own.low)
+    ahead = select(func.count()).select_from(BestResult).filter_by(**key.columns)
+    same_rank = ahead.where(BestResult.low <= _high_end(session, key, ended))
     better = 0
     if ended:
-        bound = _high_end(session, board, ended - 1)
-        better = _count(session, board, BestResult.low <= bound)
+        bound = _high_end(session, key, ended - 1)
+        better = _count(session, key, BestResult.low <= bound)
         same_rank = same_rank.where(BestResult.low > bound)
     is_before = tuple_(BestResult.value, BestResult.submission_id) < tuple_(own.value, own.submission_id)
     return PlaceOnBoard(1 + ended, 1 + better + (session.scalar(same_rank.where(is_before)) or 0))
 
 
-def board_values(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str
-) -> tuple[float, ...]:
+def board_values(session: Session, key: BoardKey) -> tuple[float, ...]:
     """Returns the value of every entry of a board, ascending: less is better."""
-    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
-    return tuple(session.scalars(select(BestResult.value).filter_by(**board).order_by(BestResult.value)))
+    return tuple(session.scalars(select(BestResult.value).filter_by(**key.columns).order_by(BestResult.value)))
 
 
-def count_tries(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, entries: Sequence[LeaderboardEntry]
-) -> dict[str, int]:
+def count_tries(session: Session, key: BoardKey, entries: Sequence[LeaderboardEntry]) -> dict[str, int]:
     """Returns how many submissions the users of these entries made to their board, accepted or not, by name."""
     shown = aliased(Submission)
     # Counted for one user after the other: SQLite has no statistics, and would begin a join with the whole challenge.
@@ -134,8 +121,8 @@ def count_tries(
         select(func.count())
         .select_from(Submission)
         .where(Submission.user_id == shown.user_id, Submission.mode == RANKED_MODE)
-        .where(Submission.challenge == challenge, Submission.device_key == device_key)
-        .where(Submission.pack_major == pack_major)
+        .where(Submission.challenge == key.challenge, Submission.device_key == key.device_key)
+        .where(Submission.pack_major == key.pack_major)
     )
     # Counted apart, by their own index: the index that counts all has not which ones are frozen.
     frozen = tries.where(Submission.frozen.is_(True))
@@ -158,22 +145,17 @@ class ListedResult:
     created_at: datetime
 
 
-def scores_after_giving_up(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str | None = None, limit: int = 20
-) -> list[ListedResult]:
+def scores_after_giving_up(session: Session, key: BoardKey, *, limit: int = 20) -> list[ListedResult]:
     """Returns the best score of each user who gave the challenge up, the ``limit`` best ones.
 
-    They are those in the board's ``metric``; for a board without entries, in any metric of time.
+    They are those in the board's metric; for a key without one, in any metric.
     """
-    board = (
-        Measurement.challenge == challenge, Measurement.device_key == device_key, Measurement.pack_major == pack_major,
-    )  # fmt: skip
-    of_metric = Measurement.metric != "warp_instructions" if metric is None else Measurement.metric == metric
     order = (Measurement.value, Measurement.submission_id)
     # Found before they are numbered: for the order of the numbers, SQLite would read the whole board by its index.
     given_up = (
         select(Measurement.submission_id, Measurement.user_id, Measurement.value)
-        .where(*board, Measurement.after_giving_up, of_metric)
+        .filter_by(**key.columns)
+        .where(Measurement.after_giving_up)
         .cte("given_up")
         .prefix_with("MATERIALIZED")
     )
@@ -192,14 +174,11 @@ def scores_after_giving_up(
     return [ListedResult(*row) for row in session.execute(found)]
 
 
-def latest_results(
-    session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, limit: int
-) -> list[ListedResult]:
+def latest_results(session: Session, key: BoardKey, *, limit: int) -> list[ListedResult]:
     """Returns each user's best result on a board, the latest first."""
-    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
     newest = (
         select(BestResult.user_id, BestResult.submission_id, BestResult.value, BestResult.metric, BestResult.created_at)
-        .filter_by(**board)
+        .filter_by(**key.columns)
         .order_by(BestResult.created_at.desc(), BestResult.submission_id.desc())
         .limit(limit)
         .subquery("newest")
@@ -213,92 +192,26 @@ def latest_results(
     return [ListedResult(*row) for row in session.execute(found)]
 
 
-@dataclass(frozen=True, slots=True)
-class BoardSummary:
-    """A board, as lists of boards show it."""
-
-    challenge: str
-    device_key: str
-    pack_major: int
-    metric: str
-    users: int
-    best_value: float
-    #: Whether all its entries were made when accepted submissions were checked on the emulator.
-    has_rechecks: bool = True
-    #: The last submission that changed it.
-    latest_submission_id: int = 0
+def _count(session: Session, key: BoardKey, condition: ColumnElement[bool]) -> int:
+    return session.scalar(select(func.count()).select_from(BestResult).filter_by(**key.columns).where(condition)) or 0
 
 
-def list_boards(session: Session, *, challenge: str | None = None) -> list[BoardSummary]:
-    """Returns the boards with at least one entry, by challenge, device and version (newest first).
-
-    Where a board has several metrics, the latest one counts, as on the board itself.
-    """
-    query = select(BoardTotals)
-    if challenge is not None:
-        query = query.where(BoardTotals.challenge == challenge)
-    order = (BoardTotals.challenge, BoardTotals.device_key, BoardTotals.pack_major.desc())
-    rows = session.scalars(query.order_by(*order, BoardTotals.latest_submission_id))
-    # A board's last row has its latest metric.
-    boards = {
-        (row.challenge, row.device_key, row.pack_major): BoardSummary(
-            row.challenge,
-            row.device_key,
-            row.pack_major,
-            row.metric,
-            row.users,
-            row.best_value,
-            row.has_rechecks,
-            row.latest_submission_id,
-        )
-        for row in rows
-    }
-    return list(boards.values())
-
-
-def board_has_rechecks(session: Session, submission: Submission) -> bool:
-    """Returns whether all entries of a submission's board were made when there were checks on the emulator.
-
-    Of several metrics the latest one counts; a board without entries has none that was made before.
-    """
-    found = session.scalar(
-        select(BoardTotals.has_rechecks)
-        .filter_by(challenge=submission.challenge, device_key=submission.device_key, pack_major=submission.pack_major)
-        .order_by(BoardTotals.latest_submission_id.desc())
-        .limit(1)
-    )
-    return found is not False
-
-
-def best_of_user(session: Session, *, user_id: int) -> dict[tuple[str, str, int, str], float]:
-    """Returns the user's best value on each board, by challenge, device, major version and metric."""
-    board = (BestResult.challenge, BestResult.device_key, BestResult.pack_major, BestResult.metric)
-    rows = session.execute(select(*board, BestResult.value).where(BestResult.user_id == user_id))
-    return {(challenge, device, major, metric): value for challenge, device, major, metric, value in rows}
-
-
-def _count(session: Session, board: dict[str, Any], condition: ColumnElement[bool]) -> int:
-    return session.scalar(select(func.count()).select_from(BestResult).filter_by(**board).where(condition)) or 0
-
-
-def _high_end(session: Session, board: dict[str, Any], after: int) -> float | None:
+def _high_end(session: Session, key: BoardKey, after: int) -> float | None:
     """Returns the smallest high end of a board after the first ``after``, or None if there are no more."""
-    found = select(BestResult.high).filter_by(**board).order_by(BestResult.high).offset(after).limit(1)
+    found = select(BestResult.high).filter_by(**key.columns).order_by(BestResult.high).offset(after).limit(1)
     return session.scalar(found)
 
 
-def _bound(session: Session, board: dict[str, Any], entries: int) -> float | None:
+def _bound(session: Session, key: BoardKey, entries: int) -> float | None:
     """Returns a low end up to which a board has its first ``entries`` entries, and whole ranks. None: it has fewer."""
-    lows = select(BestResult.low).filter_by(**board).order_by(BestResult.low).offset(entries - 1).limit(1)
+    lows = select(BestResult.low).filter_by(**key.columns).order_by(BestResult.low).offset(entries - 1).limit(1)
     last = session.scalar(lows)
-    return None if last is None else _high_end(session, board, _count(session, board, BestResult.high < last))
+    return None if last is None else _high_end(session, key, _count(session, key, BestResult.high < last))
 
 
-def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str, up_to: float | None) -> Subquery:
+def _ranked(key: BoardKey, up_to: float | None) -> Subquery:
     """Returns the submissions on a board whose low end is at most ``up_to``, each with its value and its rank."""
-    found = select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high).filter_by(
-        challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric
-    )
+    found = select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high).filter_by(**key.columns)
     # Whoever is ahead of an entry ended before it began, so begins within the bound, too.
     best = (found if up_to is None else found.where(BestResult.low <= up_to)).cte("best")
     # Counts the intervals that end before each one begins, in one pass over the sorted ends. Where one interval ends
@@ -313,21 +226,13 @@ def _ranked(*, challenge: str, device_key: str, pack_major: int, metric: str, up
 
 
 def board_query(
-    *,
-    challenge: str,
-    device_key: str,
-    pack_major: int,
-    metric: str,
-    limit: int,
-    offset: int = 0,
-    up_to: float | None = None,
-    language: str | None = None,
+    key: BoardKey, *, limit: int, offset: int = 0, up_to: float | None = None, language: str | None = None
 ) -> Select[Any]:
     """Returns the query of a board; its columns are the fields of LeaderboardEntry.
 
     It reads the entries whose low end is at most ``up_to`` (None: all), which must have those that it returns.
     """
-    entries = _ranked(challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric, up_to=up_to)
+    entries = _ranked(key, up_to)
     chosen = select(entries)
     if language is not None:
         chosen = chosen.join(Submission, Submission.id == entries.c.submission_id).where(
@@ -367,48 +272,3 @@ def board_query(
         .join(User, User.id == Measurement.user_id)
         .order_by(ranked.c.rank, ranked.c.value, ranked.c.submission_id)
     )
-
-
-def record_measurement(session: Session, submission: Submission, judgement: Judgement, *, now: datetime) -> bool:
-    """Records the score of an accepted, measured submission. Returns whether it takes part in its board.
-
-    One that was sent after giving up does not, and is listed apart (``scores_after_giving_up``). One that is frozen
-    (``store.freezes``) does not until it is revealed.
-    """
-    measured: JudgedMeasurement | None = judgement.measurement
-    if judgement.verdict is not Verdict.ACCEPTED or measured is None or submission.mode != RANKED_MODE:
-        return False
-    if submission.off_board is not None:
-        return False
-    row = Measurement(
-        submission_id=submission.id,
-        user_id=submission.user_id,
-        challenge=submission.challenge,
-        device_key=submission.device_key,
-        pack_major=submission.pack_major,
-        metric=measured.scale,
-        created_at=now,
-        after_giving_up=submission.after_giving_up,
-        frozen=submission.frozen,
-        **score_columns(measured),
-    )
-    session.add(row)
-    session.flush()
-    keep_best_result(session, row)
-    return not row.after_giving_up and not row.frozen
-
-
-def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:
-    """Returns the columns of a ``measurements`` row that hold the score."""
-    return {
-        "value": measured.value,
-        "runs": measured.runs,
-        "spread": measured.spread,
-        "median_s": measured.median_s,
-        "gb_per_s": measured.gb_per_s,
-        "gflop_per_s": measured.gflop_per_s,
-        "low": measured.low,
-        "high": measured.high,
-        "roofline_share": measured.roofline_share,
-        "fingerprint": None if measured.fingerprint == Fingerprint() else measured.fingerprint,
-    }

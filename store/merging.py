@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session, undefer
 
 from store.administration import NotPossibleError, other_operators
 from store.best_results import keep_best_result, leave_board
+from store.board_key import BOARD_COLUMNS
 from store.contest_audits import unsettle_contests
 from store.drafts import MOST_VERSIONS
 from store.freezes import renew_frozen, show_frozen_of
@@ -46,7 +47,6 @@ from store.models import (
 from store.operator_log import Actor, record_action
 from store.personal_data import close_account
 
-_BOARD = ("challenge", "device_key", "pack_major", "metric")
 #: Tables whose rows go over as they are; no row of the other account is in the way.
 _MOVED: tuple[tuple[type[Base], str], ...] = (
     (Submission, "user_id"),
@@ -133,10 +133,10 @@ def merge_user(session: Session, actor: Actor, user: User, into: User, *, now: d
 
 
 def _move_boards(session: Session, old: int, new: int) -> None:
-    columns = [getattr(Measurement, name) for name in _BOARD]
+    columns = [getattr(Measurement, name) for name in BOARD_COLUMNS]
     boards = session.execute(select(*columns).where(Measurement.user_id == old).distinct().order_by(*columns)).all()
     for board in boards:
-        own = dict(zip(_BOARD, board, strict=True))
+        own = dict(zip(BOARD_COLUMNS, board, strict=True))
         moved = session.scalars(select(Measurement).filter_by(**own, user_id=old)).all()
         # Stands for those that left, for the totals to be counted without this user.
         left = Measurement(**own, user_id=old, submission_id=moved[0].submission_id, value=moved[0].value)

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Date, cast, func, select
 from sqlalchemy.orm import Session, aliased
 
-from store.leaderboards import BoardSummary
+from store.board_key import BOARD_COLUMNS, BoardKey
+from store.boards import BoardSummary
 from store.models import BestResult, Submission, User
 from store.names import DELETED_PREFIX
 from store.ranking import counted_boards, points_of, same_board
@@ -55,14 +56,14 @@ def board_places(
         .subquery("shown")
     )
     ahead = aliased(BestResult)
-    same = [getattr(ahead, name) == shown.c[name] for name in ("challenge", "device_key", "pack_major", "metric")]
+    same = [getattr(ahead, name) == shown.c[name] for name in BOARD_COLUMNS]
     rank = select(1 + func.count()).select_from(ahead).where(*same, ahead.high < shown.c.low).scalar_subquery()
     rows = session.execute(
         select(shown, rank.label("rank")).order_by(shown.c.points.desc(), shown.c.challenge, shown.c.device_key)
     )
     return [
         BoardPlace(
-            BoardSummary(row.challenge, row.device_key, row.pack_major, row.metric, row.users, row.best_value),
+            BoardSummary(BoardKey.of(row), row.users, row.best_value),
             row.value, row.roofline_share, row.points, row.rank, row.created_at,
         )
         for row in rows

@@ -85,7 +85,7 @@ def counted_boards(majors: Mapping[str, int], device: str | None = None) -> CTE:
     found = select(
         BoardTotals.challenge, BoardTotals.device_key, BoardTotals.pack_major, BoardTotals.metric, BoardTotals.users,
         BoardTotals.best_value,
-    ).where(or_(false(), *current), BoardTotals.metric != "warp_instructions", ~newer.exists())  # fmt: skip
+    ).where(or_(false(), *current), ~newer.exists())  # fmt: skip
     if device is not None:
         found = found.where(BoardTotals.device_key == device)
     return found.cte("counted_boards")

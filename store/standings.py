@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import and_, case, func, select, true
 from sqlalchemy.orm import Session, aliased
 
+from store.board_key import BOARD_COLUMNS, BoardKey
 from store.models import BestResult, Measurement, Submission
 
 #: So many of a user's scores on a board are returned: the latest.
@@ -75,10 +75,9 @@ class ListedScore:
 def listed_scores(session: Session, submissions: Sequence[Submission]) -> dict[int, ListedScore]:
     """Returns the scores of those of the submissions that have one, by submission id."""
     earlier = aliased(Measurement)
-    board = ("challenge", "device_key", "pack_major", "metric", "user_id")
     best_before = (
         select(func.min(earlier.value))
-        .where(*(getattr(earlier, name) == getattr(Measurement, name) for name in board))
+        .where(*(getattr(earlier, name) == getattr(Measurement, name) for name in (*BOARD_COLUMNS, "user_id")))
         .where(earlier.submission_id < Measurement.submission_id)
         .scalar_subquery()
     )
@@ -103,7 +102,7 @@ def find_history(session: Session, *, user_id: int, challenge: str, device: str 
     query = (
         select(Measurement)
         .where(Measurement.user_id == user_id, Measurement.challenge == challenge)
-        .where(Measurement.metric != "warp_instructions", Measurement.after_giving_up.is_(False))
+        .where(Measurement.after_giving_up.is_(False))
         .order_by(Measurement.submission_id.desc())
         .limit(1)
     )
@@ -126,22 +125,18 @@ def find_standing(session: Session, submission: Submission, *, frozen: bool) -> 
             func.count(case((and_(is_other, BestResult.value < row.value), 1))),
             func.count(case((and_(is_other, BestResult.value > row.value), 1))),
             func.min(BestResult.value),
-        ).filter_by(**_board(row))
+        ).filter_by(**BoardKey.of(row).columns)
     ).one()
     own = _own_scores(session, row, frozen=frozen)
     leader = min(value for value in (row.value, best, *(score.value for score in own)) if value is not None)
     return Standing(row.value, row.metric, 1 + others, faster, slower, leader, own, submission.public_id)
 
 
-def _board(row: Measurement) -> dict[str, Any]:
-    return {name: getattr(row, name) for name in ("challenge", "device_key", "pack_major", "metric")}
-
-
 def _own_scores(session: Session, row: Measurement, *, frozen: bool) -> tuple[Score, ...]:
     """Returns the latest scores of the user of ``row`` on its board, oldest first."""
     latest = (
         select(Measurement.submission_id, Measurement.value, Measurement.created_at)
-        .filter_by(**_board(row), user_id=row.user_id)
+        .filter_by(**BoardKey.of(row).columns, user_id=row.user_id)
         .where(Measurement.after_giving_up.is_(False), true() if frozen else Measurement.frozen.is_(False))
         .order_by(Measurement.submission_id.desc())
         .limit(MOST_SCORES)

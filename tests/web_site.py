@@ -310,9 +310,9 @@ def trusted(value: float = 1.25e-4, half: float = 4e-7) -> Measurement:
     )
 
 
-def counted(value: float = 1_234_567) -> Measurement:
+def on_emulator(value: float = 4.242e-3) -> Measurement:
     """A score of the emulator."""
-    return Measurement(metric="warp_instructions", value=value, runs=1, spread=0.0)
+    return Measurement(metric="modelled_time_s", value=value, runs=1, spread=0.0, gpu="h200", model=1)
 
 
 def fixed_clock() -> datetime:

@@ -12,8 +12,8 @@ from judge.errors import Cancelled, InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.verdict import Verdict
 from store.audits import (
+    AuditedBoard,
     AuditLease,
-    BoardKey,
     Contender,
     claim_audit,
     contenders,
@@ -95,7 +95,7 @@ def audit_board(context: WorkerContext, device: DeviceInfo, lease: AuditLease) -
     return results
 
 
-def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: BoardKey) -> dict[Contender, Judgement]:
+def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: AuditedBoard) -> dict[Contender, Judgement]:
     with context.reads() as session:
         found = contenders(session, board)
     if not found:

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pycuda.driver as cuda
 
-from judge.bench.timing.schedule import CallMaker, PlannedBurst, Purpose, Schedule
+from judge.bench.timing.call_maker import CallMaker
+from judge.bench.timing.schedule import PlannedBurst, Purpose, Schedule
 from judge.packs.drawing import Drawing
 from judge.packs.loader import load_pack
 from judge.packs.pool import SecretPool

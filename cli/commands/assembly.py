@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli import options
-from cli.commands.local import DataDir, Packs, find_pack, local_settings
+from cli.commands.local import DataDir, Packs
 from cli.console import print_json, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
+from cli.local_setup import find_pack, local_settings
 from cli.source import language_of, parse_directive, read_content, take_headers
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 

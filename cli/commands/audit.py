@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import options
-from cli.commands.local import find_device
 from cli.commands.machine import load_settings
 from cli.console import print_json, print_table, say
 from cli.database import require_database
 from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
+from cli.local_setup import find_device
 from cli.scores import format_interval, format_score
 from judge.judgement import Measurement
 from judge.judgement_json import read_measurement, to_json
@@ -61,7 +61,7 @@ def audit(
                 row["rank"],
                 row["rank_before"],
                 row["username"],
-                "" if row["measurement"] is None else format_score("time_s", row["measurement"]["value"]),
+                "" if row["measurement"] is None else format_score(row["measurement"]["value"]),
                 "" if row["measurement"] is None else _interval(read_measurement(row["measurement"])),
                 row["verdict"],
                 row["submission"],
@@ -84,7 +84,7 @@ def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[d
     pack = context.packs.load().get(challenge)
     if pack is None:
         raise UsageError(f"there is no challenge {challenge!r}")
-    board = audits.BoardKey(challenge, device.key, pack.major)
+    board = audits.AuditedBoard(challenge, device.key, pack.major)
     with context.sessions.begin() as session:
         before = {entry.submission_public_id: entry.rank for entry in audits.podium(session, board)}
         if not before:

@@ -137,7 +137,7 @@ def leaderboard(
             (
                 entry.rank,
                 entry.username,
-                format_score(entry.metric, entry.value),
+                format_score(entry.value),
                 format_interval(entry.value, entry.low, entry.high),
                 "" if entry.roofline_share is None else f"{entry.roofline_share:.0%}",
                 entry.medal or "",

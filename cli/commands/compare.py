@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from cli import options
-from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, find_device, judge_source, local_settings, pack_of
+from cli.commands.local import MAX_SEED, DataDir, Packs, Seed, judge_source
 from cli.console import print_json, print_table, print_text, say
 from cli.errors import UsageError
 from cli.extras import need
+from cli.local_setup import find_device, local_settings, pack_of
 from cli.source import read_sources
 from judge.verdict import Verdict
 
@@ -80,7 +81,7 @@ def _print_lines(differences: list, files: list[str]) -> None:  # type: ignore[t
             (
                 one.text,
                 *(
-                    "" if cost.line is None else f"{scores.format_score('time_s', cost.seconds)} (line {cost.line})"
+                    "" if cost.line is None else f"{scores.format_score(cost.seconds)} (line {cost.line})"
                     for cost in one.costs
                 ),
             )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import options
-from cli.commands.local import local_settings
 from cli.commands.machine import judge_settings
 from cli.console import print_json, print_table, say
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
+from cli.local_setup import local_settings
 
 if TYPE_CHECKING:
     from judge.backends.registry import Backends

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from cli.commands.local import DataDir, local_settings
+from cli.commands.local import DataDir
 from cli.extras import need
+from cli.local_setup import local_settings
 
 
 class Checks(StrEnum):

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import secrets
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,12 +17,12 @@ from cli.custom_input import read_custom_input
 from cli.errors import UsageError
 from cli.extras import need
 from cli.headers import with_headers
+from cli.local_setup import find_device, local_settings, pack_folders, pack_of, prepare_device
 from cli.progress import ProgressLine
 from cli.source import DEFAULT_DEVICE, STDIN, Source, read_content, read_sources
 from cli.watching import saves
 from emulator.records import dataclass
 from judge.verdict import Verdict
-from store.environment import SettingsProblem, check_names
 
 if TYPE_CHECKING:
     from judge.bench.conditions import Background
@@ -342,106 +340,3 @@ def _only_custom_case(pack: Pack, given: dict[str, str], kind: str) -> Pack:
         known = "; ".join(f"{field.name} ({field.kind}, now {field.default})" for field in module.custom_fields(pack))
         raise UsageError(str(error), hint=f"{pack.slug} takes: {known}.") from None
     return made
-
-
-def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:
-    """Builds what the device needs, if it is missing. Calls ``say`` before each slow step."""
-    backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
-    # The judgement will report the same failure as an IE.
-    with suppress(need("judge.errors", "judge").InternalError):
-        backends.of(device.kind).prepare(settings, say)
-
-
-def local_settings(data_dir: Path | None) -> JudgeSettings:
-    """Returns the engine's settings without a server, from GPUJUDGE_*. Raises UsageError for a wrong value.
-
-    The data folder defaults to one in the user's cache.
-    """
-    settings = need("judge.settings", "judge")
-    environ = os.environ
-    try:
-        check_names(environ)
-    except SettingsProblem as error:
-        raise UsageError(error.message, hint=error.remedy) from None
-    cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpujudge"
-    folder = data_dir or Path(environ.get("GPUJUDGE_DATA_DIR") or cache)
-    folder = folder.expanduser().resolve()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"cannot make {folder}: {error.strerror}") from None
-    jail = environ.get("GPUJUDGE_JAIL", "required")
-    if jail not in ("required", "off"):
-        raise UsageError(f"GPUJUDGE_JAIL is required or off, not {jail!r}")
-    threads = environ.get("GPUJUDGE_EMULATOR_THREADS")
-    if threads is not None and not threads.isdecimal():
-        raise UsageError(f"GPUJUDGE_EMULATOR_THREADS is a number, not {threads!r}")
-    gpu = environ.get("GPUJUDGE_EMULATOR_GPU", "h200")
-    known = need("emulator.model", "judge").gpu_names()
-    if gpu not in known:
-        raise UsageError(f"GPUJUDGE_EMULATOR_GPU is one of {', '.join(known)}, not {gpu!r}")
-    nvcc, locks = environ.get("GPUJUDGE_NVCC"), environ.get("GPUJUDGE_LOCKS_DIR")
-    made: JudgeSettings = settings.JudgeSettings(
-        data_dir=folder,
-        nvcc=Path(nvcc) if nvcc else None,
-        jail=jail,
-        emulator_threads=int(threads) if threads else None,
-        emulator_gpu=gpu,
-        locks_dir=Path(locks) if locks else None,
-    )
-    return made
-
-
-def pack_folders(given: list[Path] | None) -> list[Path]:
-    """Returns the folders of ``--packs``, else the built-in one and those of GPUJUDGE_PACK_PATHS."""
-    if given:
-        return given
-    named = os.environ.get("GPUJUDGE_PACK_PATHS", "")
-    builtin = Path(__file__).resolve().parent.parent.parent / "challenges"
-    return [builtin, *(Path(part).expanduser() for part in named.split(os.pathsep) if part)]
-
-
-def find_pack(slug: str, folders: list[Path] | None) -> Pack:
-    """Returns the pack of a challenge. Raises UsageError if it is unknown or broken, or a folder cannot be read."""
-    for folder in folders or ():
-        try:
-            next(folder.iterdir(), None)
-        except OSError as error:
-            raise UsageError(f"cannot read the challenges in {folder}: {error.strerror}") from None
-    module = need("judge.packs.registry", "judge")
-    registry = module.Registry.load(pack_folders(folders), only=slug)
-    if slug not in registry.packs:
-        registry = module.Registry.load(pack_folders(folders))
-    try:
-        pack: Pack = registry.find(slug)
-    except module.UnknownChallenge as error:
-        for problem in registry.problems:
-            if problem.file.parent.name == slug:
-                raise UsageError(f"challenge {slug} is broken: {problem}") from None
-        raise UsageError(str(error), hint=f"There are: {', '.join(registry.packs) or 'none'}.") from None
-    return pack
-
-
-def pack_of(source: Source, folders: list[Path] | None) -> Pack:
-    """Returns the pack that a source is for, in its language. Raises UsageError as ``find_pack`` does, if the challenge
-    takes no such language, and if this machine cannot build it."""
-    pack = find_pack(source.challenge, folders)
-    name = source.language or pack.languages[0]
-    try:
-        pack = pack.in_language(name)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    missing = need("judge.languages.registry", "judge").BUILTIN_LANGUAGES.of(name).missing()
-    if missing:
-        raise UsageError(missing)
-    return pack
-
-
-def find_device(name: str, settings: JudgeSettings) -> DeviceInfo:
-    """Returns the device of this machine named ``emulator``, ``cuda:0`` or by key. Raises UsageError."""
-    registry = need("judge.backends.registry", "judge")
-    try:
-        device: DeviceInfo = registry.BUILTIN_BACKENDS.find_device(name, settings)
-    except registry.UnknownDevice as error:
-        raise UsageError(str(error)) from None
-    return device

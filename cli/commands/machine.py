@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli import options, stack
-from cli.commands.local import local_settings
 from cli.console import print_json, print_text, say
 from cli.database import require_database
 from cli.doctor import Check, essential_checks, judge_checks, server_checks
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import MissingExtra, need
+from cli.local_setup import local_settings
 from cli.supervise import Supervisor
 from store.environment import SettingsProblem
 

@@ -14,10 +14,10 @@ from typing import Annotated, Any
 import typer
 
 from cli import options
-from cli.commands.local import pack_folders
 from cli.console import print_json, print_text, say
 from cli.errors import CliError, UsageError
 from cli.extras import need
+from cli.local_setup import pack_folders
 
 _MAX_BYTES = 256 << 20
 

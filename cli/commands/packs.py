@@ -10,10 +10,11 @@ import typer
 
 from cli import options
 from cli.commands import pack_collection
-from cli.commands.local import DataDir, find_device, local_settings, prepare_device
+from cli.commands.local import DataDir
 from cli.console import print_json, print_text, say
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
+from cli.local_setup import find_device, local_settings, prepare_device
 from cli.progress import ProgressLine
 
 app = typer.Typer(help="For authors of challenges.", no_args_is_help=True)
@@ -89,19 +90,6 @@ def verify(
         raise CliError(f"{len(bad)} of {len(results)} not in order: {', '.join(bad)}", exit_code=FAILED)
     if not as_json and len(results) > 1:
         say(f"{len(results)} challenges are in order")
-
-
-@app.command()
-def migrate(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder of a challenge.", show_default=False)],
-) -> None:
-    """Rewrite the challenge.toml of a challenge from schema 1 to schema 2. Comments in it are lost."""
-    errors = need("judge.packs.errors", "judge")
-    try:
-        file = need("judge.packs.migrate", "judge").migrate_pack(path)
-    except errors.PackError as error:
-        raise CliError(str(error), exit_code=FAILED) from None
-    print_text(f"{file} is in schema 2 now; check it with: gpujudge pack verify {path}")
 
 
 def _is_current(ledger: Any, folder: Path, *, quick: bool) -> bool:

@@ -58,7 +58,7 @@ def solutions(
                 one.id,
                 one.username,
                 one.device,
-                "" if one.value is None or one.metric is None else format_score(one.metric, one.value),
+                "" if one.value is None or one.metric is None else format_score(one.value),
                 one.likes,
                 "after giving up" if one.after_giving_up else "",
             )
@@ -80,4 +80,4 @@ def _time(time: StepTime | None) -> str:
     """Returns a time, and how many times as fast as the step before it is."""
     if time is None:
         return ""
-    return format_score("time_s", time.time_s) + ("" if time.gain is None else f" ({time.gain:.3g}x)")
+    return format_score(time.time_s) + ("" if time.gain is None else f" ({time.gain:.3g}x)")

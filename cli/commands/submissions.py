@@ -163,7 +163,7 @@ def submissions(
 
 def _score(status: SubmissionStatus) -> str:
     measurement = None if status.judgement is None else read_status_judgement(status.judgement).measurement
-    return "" if measurement is None else format_score(measurement.metric, measurement.value)
+    return "" if measurement is None else format_score(measurement.value)
 
 
 def _send(

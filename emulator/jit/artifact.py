@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
 from emulator.records import dataclass
 
-_MAGIC = b"emukrn08"
+_MAGIC = b"emukrn09"
 _DIGEST_BYTES = 32
 _LENGTH_BYTES = 4
 
@@ -42,19 +43,32 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class AccessSite:
-    """A place in the source that touches memory, traps or calls the runtime; its index is ``site`` in abi.h."""
+    """A place in the source that touches memory, traps or calls the runtime; its index is ``site`` in abi.h.
+
+    The fields are those of ``EmuSite``, in its order.
+    """
 
     file: str
     line: int
-    kind: Access
-    space: Space
     size: int
     order: Order
+    kind: Access
+    space: Space
     block: int  # basic block; ``abi.NO_BLOCK``: none
     atomic_form: AtomicForm
-    shared: tuple[int, int]  # where what is meant of shared memory begins and ends; 0: where all of it ends
+    shared_begin: int  # where what is meant of shared memory begins
+    shared_end: int  # where it ends; 0: where all of it ends
     element_size: int  # of a vector; that of all else is its size
     copied: int  # bit i: what a load reads as element i is only stored again, or left alone
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All fields but the file."""
+        values: tuple[int, ...] = _numbers_of(self)
+        return values
+
+
+_numbers_of = attrgetter(*AccessSite.__slots__[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,22 +213,7 @@ def _plain(d: Description) -> dict[str, Any]:
     numbers = {file: index for index, file in enumerate(d.files)}
     fields = {name: getattr(d, name) for name in Description.__slots__ if name != "instruction_mix"}
     fields["files"] = d.files
-    fields["sites"] = [
-        (
-            numbers[s.file],
-            s.line,
-            s.kind,
-            s.space,
-            s.size,
-            s.order,
-            s.block,
-            s.atomic_form,
-            *s.shared,
-            s.element_size,
-            s.copied,
-        )
-        for s in d.sites
-    ]
+    fields["sites"] = [(numbers[site.file], *site.numbers) for site in d.sites]
     fields["block_lines"] = [(numbers[line.file], line.line) for line in d.block_lines]
     fields["shared_arrays"] = [(a.name, a.offset, a.size) for a in d.shared_arrays]
     fields["contents"] = [(c.block, numbers[c.file], c.line, *c[3:]) for c in d.instruction_mix]
@@ -225,21 +224,7 @@ def _plain(d: Description) -> dict[str, Any]:
 
 def _described(fields: dict[str, Any]) -> Description:
     files = fields.pop("files")
-    sites = tuple(
-        AccessSite(
-            files[file],
-            line,
-            Access(kind),
-            Space(space),
-            size,
-            Order(order),
-            block,
-            AtomicForm(form),
-            (begin, end),
-            *of_elements,
-        )
-        for file, line, kind, space, size, order, block, form, begin, end, *of_elements in fields.pop("sites")
-    )
+    sites = tuple(_site(files[file], *values) for file, *values in fields.pop("sites"))
     instruction_mix = tuple(
         LineMix(block, files[file], line, tuple(instructions), tuple(flops), *chains)
         for block, file, line, instructions, flops, *chains in fields.pop("contents")
@@ -262,3 +247,9 @@ def _described(fields: dict[str, Any]) -> Description:
         polling=polling,
         **fields,
     )
+
+
+def _site(
+    file: str, line: int, size: int, order: int, kind: int, space: int, block: int, form: int, *rest: int
+) -> AccessSite:
+    return AccessSite(file, line, size, Order(order), Access(kind), Space(space), block, AtomicForm(form), *rest)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from emulator.jit import engine
 from emulator.jit.artifact import (
-    AccessSite,
     Artifact,
     Code,
     Description,
@@ -98,22 +97,7 @@ class Compilation:
             reserved_shared_bytes=program.layout.reserved_shared_bytes,
             local_bytes=program.layout.local_bytes,
             register_bytes=self._file.size_bytes,
-            sites=tuple(
-                AccessSite(
-                    s.location.file,
-                    s.location.line,
-                    s.kind,
-                    s.space,
-                    s.size,
-                    s.order,
-                    s.block,
-                    s.atomic_form,
-                    s.shared,
-                    s.element_size,
-                    s.copied,
-                )
-                for s in unit.site_list
-            ),
+            sites=tuple(unit.site_list),
             symbols=tuple(unit.symbols),
             block_lines=_block_lines(program),
             shared_arrays=_shared_arrays(unit.module, program),

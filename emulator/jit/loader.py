@@ -34,24 +34,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     offsets = _words([p.offset for p in d.parameters])
     sizes = _words([p.size for p in d.parameters])
     files = {name: name.encode() for name in d.files}
-    site_table = (EmuSite * max(1, len(d.sites)))(
-        *(
-            EmuSite(
-                files[s.file],
-                s.line,
-                s.size,
-                int(s.order),
-                int(s.kind),
-                int(s.space),
-                s.block,
-                int(s.atomic_form),
-                *s.shared,
-                s.element_size,
-                s.copied,
-            )
-            for s in d.sites
-        )
-    )
+    site_table = (EmuSite * max(1, len(d.sites)))(*(EmuSite(files[site.file], *site.numbers) for site in d.sites))
     lines = (EmuLine * max(1, len(d.block_lines)))(*(EmuLine(files[p.file], p.line) for p in d.block_lines))
     arrays = (EmuSharedArray * max(1, len(d.shared_arrays)))(
         *(EmuSharedArray(a.name.encode(), a.offset, a.size) for a in d.shared_arrays)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
+from emulator.jit.artifact import AccessSite
 from emulator.jit.builder import LANES, SIZE
 from emulator.jit.guesses import guesses_of
 from emulator.jit.idempotent import constant_stores
@@ -13,7 +14,7 @@ from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
-from emulator.ptx.ir import Address, Imm, Instruction, Location, Module, Reg, Vec
+from emulator.ptx.ir import Address, Imm, Instruction, Module, Reg, Vec
 from emulator.ptx.opcodes import STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
@@ -75,23 +76,6 @@ def _computed_with(instruction: Instruction) -> set[str]:
     return used
 
 
-@dataclass(frozen=True, slots=True)
-class SiteInfo:
-    location: Location
-    kind: Access
-    space: Space
-    size: int
-    order: Order
-    block: int
-    atomic_form: AtomicForm
-    #: Where the variable in shared memory begins and ends that is meant; the end 0 is that of all shared memory.
-    shared: tuple[int, int]
-    #: Of a vector, in bytes; that of all else is its size.
-    element_size: int
-    #: Bit i: what a load reads as element i is only stored again, or left alone.
-    copied: int = 0
-
-
 _TABLE_ROW = "{i32, i32, i32, ptr}"
 
 
@@ -132,8 +116,11 @@ class Unit:
                 order |= Order.CONSTANT
             shared = self._shared_bounds(instruction, size) if space is Space.SHARED else (0, 0)
             copied = self._copied_elements(instruction) if self.observe and elements > 1 else 0
+            place = instruction.location
             self.site_list.append(
-                SiteInfo(instruction.location, kind, space, size, order, block, form, shared, size // elements, copied)
+                AccessSite(
+                    place.file, place.line, size, order, kind, space, block, form, *shared, size // elements, copied
+                )
             )
         return index
 
@@ -228,4 +215,4 @@ class Unit:
     _tables: dict[str, str] = field(default_factory=dict)
     _patterns: dict[tuple[int, ...], str] = field(default_factory=dict)
     _site_of: dict[tuple[int, Access, Space, int], int] = field(default_factory=dict)
-    site_list: list[SiteInfo] = field(default_factory=list)
+    site_list: list[AccessSite] = field(default_factory=list)

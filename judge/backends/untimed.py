@@ -7,7 +7,7 @@ from judge.judgement import CaseJudgement
 from judge.packs.inputs import make_inputs
 from judge.packs.judging import spot_check
 from judge.packs.pack import Case
-from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.case_report import case_judgement
 from judge.supervisor.layout import lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.verdict_rules import outcome_of_call, outcome_of_ending

@@ -1,4 +1,4 @@
-"""What a batch is told of a kernel, and what it tells of one. Plain data, which crosses processes as JSON."""
+"""The kernels that a batch takes and the results that it returns: plain data, which crosses processes as JSON."""
 
 from __future__ import annotations
 

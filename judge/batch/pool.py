@@ -26,7 +26,7 @@ from judge.verdict import Verdict
 
 #: A kernel whose process has ended so often is given up.
 _MOST_ENDS = 2
-#: So many kernels are on their way for each process: one in work, and what may wait for a device.
+#: The most kernels in flight per process: one in work, and those that wait for a device.
 _ON_THEIR_WAY = 3
 #: Verdicts of the filter that say nothing about the kernel on a GPU.
 _PASSED_ON = {

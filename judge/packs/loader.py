@@ -88,8 +88,6 @@ def _with_present_keys(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _validated(file: Path, content: dict[str, Any]) -> ChallengeModel:
-    if content.get("schema") == 1:
-        raise PackError(file, "schema", f"is 1, which is no longer read; run: gpujudge pack migrate {file.parent}")
     try:
         return ChallengeModel.model_validate(content)
     except ValidationError as error:

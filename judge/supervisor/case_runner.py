@@ -15,18 +15,15 @@ import time
 from collections.abc import Iterator, Sequence
 
 from emulator.records import dataclass
-from judge.check.shown import show_array
 from judge.compile.artifact import Artifact
-from judge.judgement import CaseJudgement, MemoryFault, Mismatch, ShownArray
-from judge.packs.judging import Checker
+from judge.judgement import CaseJudgement, MemoryFault
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
-from judge.packs.sizes import shape as shape_of
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
+from judge.supervisor.case_report import case_judgement, first_mismatch, shown_arrays
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.likely_causes import arrays_at_one_address, precision, rounding, with_precision
-from judge.supervisor.output_drain import CUT
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
@@ -60,8 +57,6 @@ _ORDERS = 8
 _SAME_ORDERS = 4
 #: Elements to which floats are converted where the challenge wants it.
 _HALVES = (Element.FLOAT16, Element.BFLOAT16)
-#: So much of what a case prints is kept, in characters.
-_OUTPUT_CHARACTERS = 8 << 10
 #: Races of blocks, and of launches, as the emulator names them.
 _ON_GLOBAL, _BETWEEN_STREAMS = "race on global memory", "race between streams"
 #: Verdicts that the checks themselves may cause.
@@ -245,7 +240,7 @@ class CaseRunner:
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explain(case, prepared_case, self._with_cause(outcome, outputs), outputs)
         wall_s = record.wall_s if record else 0.0
-        shown = _shown(self._pack, prepared_case, outputs)
+        shown = shown_arrays(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
 
     def _judge_without_checks(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> JudgedCase:
@@ -364,54 +359,3 @@ def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
 def _launches(record: CallRecord) -> int | None:
     """Returns how many kernels the call launched; None on a device that does not count them."""
     return None if record.fetched.report is None else record.fetched.report.launches
-
-
-def first_mismatch(check: Checker, outputs: dict[str, Array], launches: int | None = None) -> Mismatch | None:
-    """Returns the first wrong output; None if all are right.
-
-    ``launches`` is how many kernels the call launched; None where nobody counted them.
-    """
-    mismatch = check(outputs)
-    if mismatch is None or launches != 0 or outputs[mismatch.output].any():
-        return mismatch
-    # A launch that was refused leaves no other trace: its error stays in the submission's own CUDA runtime.
-    name = mismatch.output
-    # A single 0 may well be the answer of a kernel that ran.
-    one = outputs[name].size == 1
-    hint = "it is also 0 if no kernel was launched" if one else f"all of {name} is 0: was the kernel launched?"
-    return dataclasses.replace(mismatch, message=f"{mismatch.message}; {hint} (cudaGetLastError() tells)")
-
-
-def _shown(pack: Pack, prepared_case: PreparedCase, outputs: dict[str, Array] | None) -> tuple[ShownArray, ...]:
-    """Returns the arguments of a public case for people: inputs, then each output as expected and as it is."""
-    if prepared_case.answers is None:
-        return ()
-    shown = [show_array(name, "input", value) for name, value in prepared_case.inputs.items()]
-    for output in pack.outputs:
-        shape = shape_of(prepared_case.case, output)
-        shown.append(show_array(output.name, "expected", prepared_case.answers[output.name].reshape(shape)))
-        if outputs is not None:
-            shown.append(show_array(output.name, "got", outputs[output.name].reshape(shape)))
-    return tuple(shown)
-
-
-def case_judgement(
-    case: Case, outcome: Outcome, wall_s: float, printed: str = "", shown: tuple[ShownArray, ...] = ()
-) -> CaseJudgement:
-    """Returns an outcome as part of a judgement, with what the program printed if the case is public."""
-    kept, was_cut, count = printed.partition(CUT)
-    more = len(kept) - _OUTPUT_CHARACTERS
-    rest = f"{was_cut}{count}" if was_cut else f"\n… {more:,} more characters" if more > 0 else ""
-    cut = kept[:_OUTPUT_CHARACTERS] + rest
-    return CaseJudgement(
-        id=case.id,
-        group=case.group,
-        verdict=outcome.verdict,
-        wall_s=wall_s,
-        message=outcome.message,
-        mismatch=outcome.mismatch,
-        memory_errors=outcome.memory_errors,
-        description="" if outcome.verdict is Verdict.ACCEPTED else case.description,
-        output=cut if case.is_public else "",
-        shown=shown,
-    )

@@ -27,7 +27,7 @@ from judge.judgement import Mismatch
 from judge.packs.inputs import make_inputs
 from judge.packs.judging import Checker, make_checker
 from judge.packs.pack import Case, Pack
-from judge.supervisor.case_runner import first_mismatch
+from judge.supervisor.case_report import first_mismatch
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded

@@ -5,7 +5,6 @@ The order matters: what stopped the kernel comes before what it computed, and th
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 import functools
 import re
@@ -13,10 +12,11 @@ import signal
 from collections.abc import Callable, Sequence
 
 from emulator.records import dataclass
-from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, own_name, split_files
+from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, split_files
 from judge.errors import InternalError, KilledFromOutside
-from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch, RacingAccess
+from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
+from judge.supervisor.fault_claims import BUILD_FOLDER, describe, describe_call, fault_of, file_name, without_folder
 from judge.supervisor.likely_causes import in_order, is_of_one_warp
 from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
@@ -25,19 +25,15 @@ from judge.wire.last_word import FOUND, RUNNER_FAILED
 from judge.wire.messages import (
     MAX_FAULTS,
     RAISED,
-    CallClaim,
     FailedReply,
     FaultClaim,
     FetchReply,
-    PartyClaim,
     ReportClaim,
     RunReply,
 )
 
 #: Requests that come before the submission is there: what goes wrong with them is no fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
-#: The folder of the source in the compiler's jail, which appears in messages.
-_BUILD_FOLDER = "/tmp/"
 _OUTSIDE_ITS_PART = "access outside its part of shared memory"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
 _EMULATOR_FAULT = "a fault of the emulator itself"
@@ -46,13 +42,10 @@ _NOT_PERMITTED = "Operation not permitted"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
 _SMASHED = "*** stack smashing detected ***: terminated"
 _DRIVER_LIBRARY = "libcuda.so.1"
-_LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: So much is told of what the runner found before the process ended, in characters.
 _FOUND_CHARACTERS = 400
 #: What is said of a submission that prints many megabytes.
 FLOODED = "it printed more than is allowed: more than 16 MiB in a case"
-#: No call instruction is longer.
-_CALL_BYTES = 8
 _OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
@@ -210,9 +203,9 @@ def outcome_of_call(
     submission shares, and a retry would end in the same fault.
     """
     report = fetched.report or ReportClaim()
-    faults = tuple(_fault(claim) for claim in report.faults)
+    faults = tuple(fault_of(claim) for claim in report.faults)
     own = own_lines(source, file_name)
-    told_of = functools.partial(_describe_call, call_lines=call_lines, own=own)
+    told_of = functools.partial(describe_call, call_lines=call_lines, own=own)
     failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
     stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
     if stopped is not None:
@@ -223,7 +216,7 @@ def outcome_of_call(
         return Outcome(stopped.verdict, stopped.message + before, None, faults)
     read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
     if read is not None and reads_are_errors:
-        return Outcome(Verdict.RUNTIME_ERROR, _describe(read), None, faults)
+        return Outcome(Verdict.RUNTIME_ERROR, describe(read), None, faults)
     mismatch = compare()
     if mismatch is None:
         ignored = next((call for call in failed if call.why and not call.asked), None)
@@ -242,13 +235,13 @@ def outcome_of_call(
     if left is not None:
         return Outcome(Verdict.RUNTIME_ERROR, told_of(left), mismatch, faults)
     if ran.code != 0:
-        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, _shown(ran.message)), mismatch, faults)
+        return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, without_folder(ran.message)), mismatch, faults)
     told = next((f"; {told_of(call)}" for call in failed if call.why), "")
     outside = [fault for fault in faults if fault.message and fault.kind.startswith(_OUT_OF_BOUNDS)]
     if outside:
         told += f"; {in_order(outside)[0].message}"
     else:
-        told += next((f"; {_describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
+        told += next((f"; {describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
@@ -277,7 +270,7 @@ def with_checks(
     """
     report = fetched.report or ReportClaim()
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
-    found = [*lines_outside_their_part(fetched, source), *in_order([_fault(claim) for claim in report.faults])]
+    found = [*lines_outside_their_part(fetched, source), *in_order([fault_of(claim) for claim in report.faults])]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     # The case may have run with these checks the first time; of what was found then, the message names some.
     unsaid = [each for each in found if each in new or not each.kind.startswith(_OUT_OF_BOUNDS)]
@@ -309,11 +302,11 @@ def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFa
     extents = [SharedExtent(**dataclasses.asdict(claim)) for claim in fetched.report.extents]
     files = split_files(source.encode("utf-8", "replace"))
     overruns = find_overruns(
-        extents, {_BUILD_FOLDER + file.name: file.content.decode("utf-8", "replace") for file in files}
+        extents, {BUILD_FOLDER + file.name: file.content.decode("utf-8", "replace") for file in files}
     )
     return tuple(
         MemoryFault(
-            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, _file_name(each.file), each.line,
+            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, file_name(each.file), each.line,
             each.thread, each.block,
         )
         for each in overruns
@@ -325,10 +318,10 @@ def _outcome_if_stopped(
 ) -> Outcome | None:
     """Returns the outcome of a call that was stopped, whose outputs do not matter; None otherwise."""
     if report.unsupported.startswith(_EMULATOR_FAULT):
-        what = f"{_shown(report.unsupported)}. The program is not to blame: please report it, with the source"
+        what = f"{without_folder(report.unsupported)}. The program is not to blame: please report it, with the source"
         return Outcome(Verdict.RUNTIME_ERROR, what)
     if report.unsupported:
-        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {_shown(report.unsupported)}")
+        return Outcome(Verdict.RUNTIME_ERROR, f"not supported by the emulator: {without_folder(report.unsupported)}")
     if report.limit == "instructions":
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
     if report.limit == "wall":
@@ -338,16 +331,16 @@ def _outcome_if_stopped(
     # The write of a race stays within its buffer.
     written = next((claim for claim in report.faults if claim.is_write and claim.other is None), None)
     if written is not None:
-        return Outcome(Verdict.RUNTIME_ERROR, _describe(written))
+        return Outcome(Verdict.RUNTIME_ERROR, describe(written))
     if ran.name == "cudaErrorLaunchTimeout":
         stuck = [claim for claim in report.faults if claim.kind in _STUCK]
-        what = _describe(stuck[-1]) if stuck else explain_cuda(ran.name, _shown(ran.message))
+        what = describe(stuck[-1]) if stuck else explain_cuda(ran.name, without_folder(ran.message))
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     if ran.name in STICKY:
-        what = _describe(report.faults[0]) if report.faults else explain_cuda(ran.name, _shown(ran.message))
+        what = describe(report.faults[0]) if report.faults else explain_cuda(ran.name, without_folder(ran.message))
         return Outcome(Verdict.RUNTIME_ERROR, what)
     if ran.name == RAISED:
-        return Outcome(Verdict.RUNTIME_ERROR, f"solve raised an exception: {_shown(ran.message)}")
+        return Outcome(Verdict.RUNTIME_ERROR, f"solve raised an exception: {without_folder(ran.message)}")
     for name, flags in zip(names, fetched.damage, strict=True):
         if flags & 3:
             side = {1: "before its start", 2: "after its end", 3: "on both sides"}[flags & 3]
@@ -360,7 +353,7 @@ def _outcome_if_stopped(
 def _found_before(ending: Ending) -> str:
     """Returns what the device had found when the submission ended the process."""
     found = ending.output.rpartition(f"\n{FOUND}")
-    return f"; before this: {_shown(found[2].partition(chr(10))[0])[:_FOUND_CHARACTERS]}" if found[1] else ""
+    return f"; before this: {without_folder(found[2].partition(chr(10))[0])[:_FOUND_CHARACTERS]}" if found[1] else ""
 
 
 def _crash_message(ending: Ending, where: str) -> str:
@@ -394,54 +387,3 @@ def _how(ending: Ending) -> str:
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip()[:300] if lines else ""
-
-
-def _describe(claim: FaultClaim) -> str:
-    if claim.message:
-        return _shown(claim.message)
-    return f"{claim.kind} at {_file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
-
-
-def _describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]], own: OwnLines) -> str:
-    """Returns which call failed, on which line, and why."""
-    what = "a launch" if call.call.startswith(_LAUNCHES) else call.call
-    line = next(filter(None, (_line_of(frame, call_lines) for frame in call.frames)), None)
-    place = f" at {own.name(line)}" if line else ""
-    why = f"{call.name}: {_shown(call.why)}" if call.why else explain_cuda(call.name, "")
-    return f"{what}{place} failed with {why}"
-
-
-def _line_of(offset: int, call_lines: Sequence[tuple[int, int]]) -> int | None:
-    """Returns the line of the call that an offset lies in: behind its first byte, and before any other call."""
-    index = bisect.bisect_right(call_lines, offset, key=lambda pair: pair[0]) - 1
-    if index < 0 or offset - call_lines[index][0] >= _CALL_BYTES:
-        return None
-    return call_lines[index][1]
-
-
-def _shown(text: str) -> str:
-    """Returns a message without the compiler jail's folder."""
-    return text.replace(_BUILD_FOLDER, "")
-
-
-def _file_name(path: str) -> str:
-    """Returns a file's name in the source, or, of a header elsewhere, its path without the folders."""
-    name = own_name(path)
-    return name.rpartition("/")[2] if name.startswith("/") else name
-
-
-def _fault(claim: FaultClaim) -> MemoryFault:
-    return MemoryFault(
-        kind=claim.kind,
-        message=_shown(claim.message),
-        kernel=claim.kernel or None,
-        file=_file_name(claim.file) or None,
-        line=claim.line or None,
-        thread=claim.thread,
-        block=claim.block,
-        other=None if claim.other is None else _racing_access(claim.other),
-    )
-
-
-def _racing_access(claim: PartyClaim) -> RacingAccess:
-    return RacingAccess(_file_name(claim.file) or None, claim.line or None, claim.thread, claim.block, claim.is_write)

@@ -1,4 +1,4 @@
-"""The arguments of a call without their contents: what a build that looks ahead at launches is told of it."""
+"""The arguments of a call without their contents, for a build that looks ahead at launches."""
 
 from __future__ import annotations
 

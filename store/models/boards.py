@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from judge.judgement import Fingerprint
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.judgement_json import read_fingerprint, read_measurement
+from store.board_key import BOARD_COLUMNS
 from store.columns import JudgementPart, UtcDateTime
 from store.models.base import Base
 
@@ -30,7 +31,7 @@ class Measurement(Base):
         # Every column by which a board's query filters or sorts, so that it reads one range of this index.
         Index(
             "ix_measurements_board",
-            *("challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"),
+            *(*BOARD_COLUMNS, "user_id", "value", "submission_id"),
         ),
         # The latest scores of a user, on one of a challenge's boards or on whichever comes first.
         Index(
@@ -39,7 +40,7 @@ class Measurement(Base):
         ),
         Index(
             "ix_measurements_after_giving_up",
-            *("challenge", "device_key", "pack_major", "metric", "value"),
+            *(*BOARD_COLUMNS, "value"),
             postgresql_where=text("after_giving_up"),
             sqlite_where=text("after_giving_up = 1"),
         ),

@@ -10,10 +10,9 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
+from store.board_key import BOARD_COLUMNS
 from store.columns import UtcDateTime
 from store.models.base import Base
-
-_BOARD = ("challenge", "device_key", "pack_major", "metric")
 
 
 class BestResult(Base):
@@ -26,10 +25,10 @@ class BestResult(Base):
 
     __tablename__ = "best_results"
     __table_args__ = (
-        Index("ix_best_results_board", *_BOARD, "value", "submission_id", "user_id", "low", "high"),
+        Index("ix_best_results_board", *BOARD_COLUMNS, "value", "submission_id", "user_id", "low", "high"),
         # A page of a board, and a user's place on it, are ranges of these (``store.leaderboards``).
-        Index("ix_best_results_low", *_BOARD, "low", "value", "submission_id", "high"),
-        Index("ix_best_results_high", *_BOARD, "high"),
+        Index("ix_best_results_low", *BOARD_COLUMNS, "low", "value", "submission_id", "high"),
+        Index("ix_best_results_high", *BOARD_COLUMNS, "high"),
     )
 
     challenge: Mapped[str] = mapped_column(String(100), primary_key=True)

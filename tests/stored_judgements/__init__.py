@@ -1,6 +1,6 @@
-"""Judgements as they stand in databases: one JSON file for each form that a release of the judge has stored.
+"""Judgements as they stand in databases, one JSON file for each kind.
 
-The name of a file begins with the version of its form. Files are added with each version and never changed.
+The name of a file begins with the version of its form.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def test_the_json_object_has_the_keys_of_a_judgement() -> None:
         device=DeviceInfo("emulator", "emulator", "CPU emulator", "9.0"),
         build=BuildReport(ok=True, wall_s=0.8),
         cases=(CaseJudgement("one-row", "sample", Verdict.ACCEPTED, 0.01),),
-        measurement=Measurement("warp_instructions", 1.0, 1, 0.0),
+        measurement=Measurement("modelled_time_s", 1.0, 1, 0.0),
     )
     whole = to_json(judgement)
     assert list(shown) == list(whole)

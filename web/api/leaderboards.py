@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from web.api import schemas
+from web.api import leaderboard_schemas as schemas
 from web.api.spec import next_page, operation
 from web.leaderboard.boards import find_board
 from web.services import reader, services

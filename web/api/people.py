@@ -66,9 +66,9 @@ def show_profile(username: str, query: schemas.ProfileQuery) -> schemas.Profile:
         next=next_page(page=profile.page + 1) if profile.page < profile.pages else None,
         places=[
             schemas.Place(
-                challenge=place.board.challenge,
-                device=place.board.device_key,
-                metric=place.board.metric,
+                challenge=place.board.key.challenge,
+                device=place.board.key.device_key,
+                metric=place.board.key.metric,
                 value=place.value,
                 roofline_share=place.roofline_share,
                 points=place.points,

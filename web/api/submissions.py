@@ -12,7 +12,7 @@ from store.models import Audit, RecheckRequest, Submission, User
 from store.rechecks import WAITING, find_recheck, find_rechecks
 from store.submissions import cancel_submission, get_submission, list_submissions
 from store.turns import expected_wait, queue_position
-from web.api import schemas
+from web.api import submission_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
 from web.api.spec import next_page, operation
 from web.problems import Problem

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from store.leaderboards import BoardSummary, list_boards
+from store.boards import BoardSummary, list_boards
 from store.models import ChallengeTotals
 from store.totals import challenge_totals
 
@@ -27,5 +27,5 @@ def read_figures(session: Session) -> Figures:
     """Returns the current figures. Reads a row for each board and each challenge."""
     boards: dict[tuple[str, str], BoardSummary] = {}
     for board in list_boards(session):  # the newest version of a board comes first
-        boards.setdefault((board.challenge, board.device_key), board)
+        boards.setdefault((board.key.challenge, board.key.device_key), board)
     return Figures(boards, challenge_totals(session))

@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from judge.tracks.track import Tracks
-from store.leaderboards import best_of_user
+from store.board_key import BoardKey
+from store.boards import best_of_user
 from store.totals import solved_challenges, tried_challenges
 from web.challenges.figures import Figures
 from web.challenges.search import MAX_CHARACTERS, search
@@ -60,7 +61,7 @@ def challenge_rows(
     """Returns a row for each pack, with the visitor's status and the times on a device."""
     solved: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
-    own: dict[tuple[str, str, int, str], float] = {}
+    own: dict[BoardKey, float] = {}
     if user_id is not None:
         solved = solved_challenges(session, user_id=user_id)
         tried = tried_challenges(session, user_id=user_id)
@@ -68,7 +69,7 @@ def challenge_rows(
 
     def row(pack: Pack) -> ChallengeRow:
         board = figures.boards.get((pack.slug, device or ""))
-        if board is not None and (board.pack_major != pack.major or board.metric == "warp_instructions"):
+        if board is not None and board.key.pack_major != pack.major:
             board = None
         counts = figures.counts.get(pack.slug)
         found = tracks.of(pack.slug)
@@ -80,7 +81,7 @@ def challenge_rows(
             solvers=0 if board is None else board.users,
             acceptance=None if counts is None or not counts.judged else counts.accepted / counts.judged,
             best_s=None if board is None else board.best_value,
-            own_s=None if board is None else own.get((pack.slug, board.device_key, pack.major, board.metric)),
+            own_s=None if board is None else own.get(board.key),
         )
 
     return [row(pack) for pack in packs]

@@ -73,7 +73,9 @@ def index() -> str:
         devices=devices,
         views=[view for track in tracks.tracks if (view := view_track(track, packs, done)).steps],
         following=None if visitor is None else find_next(tracks, packs, done, latest_challenge(reader(), visitor.id)),
-        newest=[(packs[board.challenge], board) for board in figures.newest() if board.challenge in packs][:NEWEST],
+        newest=[(packs[board.key.challenge], board) for board in figures.newest() if board.key.challenge in packs][
+            :NEWEST
+        ],
         device_names={device.key: device.name for device in devices},
     )
 

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request, url_for
 from store.leaderboards import latest_results
 from store.packs import first_served
 from web.feeds.atom import Entry, write_feed
-from web.formatting import seconds, whole
+from web.formatting import seconds
 from web.leaderboard.boards import find_board
 from web.services import reader, services
 
@@ -42,19 +42,11 @@ def board(slug: str) -> Response:
     """Returns the feed of a challenge's board on a device: each user's best result, the latest first."""
     found = find_board(services(), reader(), slug, request.args.get("device") or None, limit=1)
     page = url_for("leaderboard.show", slug=slug, device=found.device, _external=True)
-    results = (
-        []
-        if found.device is None or found.metric is None
-        else latest_results(
-            reader(), challenge=slug, device_key=found.device, pack_major=found.pack.major, metric=found.metric,
-            limit=ENTRIES,
-        )
-    )  # fmt: skip
-    counts = found.metric == "warp_instructions"
+    results = [] if found.key is None else latest_results(reader(), found.key, limit=ENTRIES)
     entries = [
         Entry(
             id=f"{page}#{result.submission_public_id}",
-            title=f"{result.username}: {f'{whole(result.value)} instructions' if counts else seconds(result.value)}",
+            title=f"{result.username}: {seconds(result.value)}",
             link=page,
             updated=result.created_at,
             summary=f"{result.username} has a new best result for {found.pack.title} on {found.device}.",

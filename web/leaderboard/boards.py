@@ -14,13 +14,13 @@ from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from judge.recheck import RecheckOutcome
+from store.board_key import BoardKey
+from store.boards import best_of_user, list_boards
 from store.leaderboards import (
     LeaderboardEntry,
     ListedResult,
-    best_of_user,
     count_tries,
     leaderboard,
-    list_boards,
     place_on_board,
     scores_after_giving_up,
 )
@@ -115,6 +115,13 @@ class Board:
         """The metric of the ranking (``judge.judgement.Measurement.scale``); None on an empty board."""
         return self.entries[0].metric if self.entries else None
 
+    @property
+    def key(self) -> BoardKey | None:
+        """Names the board in the store; None on an empty board."""
+        if self.device is None or self.metric is None:
+            return None
+        return BoardKey(self.pack.slug, self.device, self.pack.major, self.metric)
+
     def medal(self, entry: LeaderboardEntry) -> Medal | None:
         """Returns the medal that an entry earns, or None."""
         medals = self.pack.medals_for(entry.metric)
@@ -144,7 +151,7 @@ class Board:
 
     @property
     def modelled_gpu(self) -> str | None:
-        """The GPU of the modelled times; None if the board ranks measured times or instruction counts."""
+        """The GPU of the modelled times; None if the board ranks measured times."""
         kind, _, rest = (self.metric or "").partition("/")
         return gpu_title(rest.partition("/")[0]) if kind == "modelled_time_s" else None
 
@@ -200,32 +207,25 @@ def find_board(
     limit = limit or PAGE
     pack = find_pack(services, slug)
     language = None if language is None else chosen_language(pack, language)
-    boards = [board for board in list_boards(session, challenge=slug) if board.pack_major == pack.major]
+    boards = [board for board in list_boards(session, challenge=slug) if board.key.pack_major == pack.major]
     devices = device_choices(session, services.settings, services.clock)
-    keys = tuple(dict.fromkeys([*(known.key for known in devices), *(board.device_key for board in boards)]))
+    keys = tuple(dict.fromkeys([*(known.key for known in devices), *(board.key.device_key for board in boards)]))
     if device is None and boards:
-        device = max(boards, key=lambda board: board.users).device_key
+        device = max(boards, key=lambda board: board.users).key.device_key
     if device is None and keys:
         device = keys[0]
     if device is not None and device not in keys:
         raise unknown("device", device, keys)
-    summary = next((board for board in boards if board.device_key == device), None)
+    summary = next((board for board in boards if board.key.device_key == device), None)
     if device is None:
         return Board(pack, device, keys, device_names(devices), ())
-    marked = tuple(
-        scores_after_giving_up(
-            session, challenge=slug, device_key=device, pack_major=pack.major,
-            metric=None if summary is None else summary.metric,
-        )
-    )  # fmt: skip
+    key = BoardKey(slug, device, pack.major) if summary is None else summary.key
+    marked = tuple(scores_after_giving_up(session, key))
     if summary is None:
         return Board(pack, device, keys, device_names(devices), (), after_giving_up=marked)
     pages = max(1, -(-summary.users // limit)) if language is None else 1
     page = min(page, pages)
-    entries = leaderboard(
-        session, challenge=slug, device_key=device, pack_major=pack.major, metric=summary.metric,
-        limit=limit, offset=(page - 1) * limit, language=language,
-    )  # fmt: skip
+    entries = leaderboard(session, key, limit=limit, offset=(page - 1) * limit, language=language)
     return Board(
         pack,
         device,
@@ -253,26 +253,20 @@ def withholds_audited(*, has_rechecks: bool) -> bool:
 
 def find_own_place(session: Session, board: Board, user_id: int) -> OwnPlace | None:
     """Returns where a user stands on a board, or None if the user is not on it."""
-    if board.device is None or board.metric is None:
+    if (key := board.key) is None:
         return None
-    place = place_on_board(
-        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
-        metric=board.metric, user_id=user_id,
-    )  # fmt: skip
+    place = place_on_board(session, key, user_id=user_id)
     if place is None:
         return None
-    best = best_of_user(session, user_id=user_id)[(board.pack.slug, board.device, board.pack.major, board.metric)]
+    best = best_of_user(session, user_id=user_id)[key]
     return OwnPlace(place.rank, place.position, board.users, 1 + (place.position - 1) // PAGE, best)
 
 
 def find_distribution(services: Services, session: Session, board: Board, own: OwnPlace | None) -> Distribution | None:
     """Returns how all times of a board are spread; None where there are too few, too many, or no times."""
-    if board.device is None or board.metric is None:
+    if (key := board.key) is None:
         return None
-    values = read_values(
-        services, session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
-        metric=board.metric, users=board.users,
-    )  # fmt: skip
+    values = read_values(services, session, key, users=board.users)
     if not values:
         return None
     marked, name = (values[0], "the best") if own is None else (own.value, "yours")
@@ -284,12 +278,7 @@ def find_distribution(services: Services, session: Session, board: Board, own: O
 
 def find_tries(session: Session, board: Board) -> dict[str, int]:
     """Returns how many submissions each user on the page of a board made to it, by name."""
-    if board.device is None or not board.entries:
-        return {}
-    return count_tries(
-        session, challenge=board.pack.slug, device_key=board.device, pack_major=board.pack.major,
-        entries=board.entries,
-    )  # fmt: skip
+    return {} if board.key is None else count_tries(session, board.key, board.entries)
 
 
 def gap(value: float, best: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
+from store.board_key import BoardKey
 from store.leaderboards import board_values
 from web.services import Services
 
@@ -13,21 +14,16 @@ LEAST_USERS, MOST_USERS = 5, 10_000
 _MANY_USERS = 1_000
 
 
-def read_values(
-    services: Services, session: Session, *, challenge: str, device_key: str, pack_major: int, metric: str, users: int
-) -> tuple[float, ...]:
+def read_values(services: Services, session: Session, key: BoardKey, *, users: int) -> tuple[float, ...]:
     """Returns each user's best time on a board, ascending, now or a short time ago.
 
-    Returns nothing where too few or too many ``users`` are on the board for a picture, or what it ranks is no time.
+    Returns nothing where too few or too many ``users`` are on the board for a picture.
     """
-    if metric == "warp_instructions" or not LEAST_USERS <= users <= MOST_USERS:
+    if not LEAST_USERS <= users <= MOST_USERS:
         return ()
-    board = {"challenge": challenge, "device_key": device_key, "pack_major": pack_major, "metric": metric}
     return services.kept.read(
-        ("values", *board.values()),
-        lambda given: board_values(
-            given, challenge=challenge, device_key=device_key, pack_major=pack_major, metric=metric
-        ),
+        ("values", key),
+        lambda given: board_values(given, key),
         session=session,
         clock=services.clock,
         is_dear=lambda found: len(found) > _MANY_USERS,

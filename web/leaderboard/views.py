@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from store.leaderboards import list_boards
+from store.boards import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
@@ -22,7 +22,7 @@ def index() -> str:
     boards = list_boards(reader())
     packs = sorted(services().packs.values(), key=lambda pack: pack.title.casefold())
     current = {
-        pack.slug: [board for board in boards if (board.challenge, board.pack_major) == (pack.slug, pack.major)]
+        pack.slug: [board for board in boards if (board.key.challenge, board.key.pack_major) == (pack.slug, pack.major)]
         for pack in packs
     }
     devices = device_choices(reader(), services().settings, services().clock)

@@ -108,9 +108,7 @@ def _figures(judgement: Judgement | None) -> dict[str, str]:
         return {}
     figures = {"Verdict": judgement.verdict.value}
     measured = judgement.measurement
-    if measured is not None and measured.metric == "warp_instructions":
-        figures["Warp instructions"] = whole(measured.value)
-    elif measured is not None:
+    if measured is not None:
         figures["Time"] = seconds(measured.value, 4)
         if ends := interval(measured.low, measured.high):
             figures["95 % interval"] = ends

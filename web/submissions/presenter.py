@@ -23,10 +23,9 @@ from judge.judgement import (
     KernelResources,
     MemoryFault,
     Mismatch,
-    faults_in_words,
 )
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
-from judge.verdict import Verdict
+from judge.verdict import Verdict, faults_in_words
 from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
 from web.mismatch_chart import map_in_words, mismatch_chart
@@ -135,7 +134,6 @@ class Report:
     kernels: tuple[KernelResources, ...]
     benchmarks: tuple[BenchmarkView, ...]
     modelled_times: tuple[ModelledTimeView, ...]
-    counts_instructions: bool
     device_facts: tuple[tuple[str, str], ...]
     fingerprint: tuple[tuple[str, str], ...]
     #: How lines of headers are called, by their number in the whole source.
@@ -170,7 +168,6 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
         modelled_times=()
         if measurement is None
         else present_modelled_times(measurement, highlight_lines(source, written_in.grammar) if modelled else (), own),
-        counts_instructions=measurement is not None and measurement.metric == "warp_instructions",
         device_facts=_device_facts(judgement.device),
         fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
         header_lines={

@@ -86,7 +86,7 @@ def present_roofline(
     score over several is none of a single case.
     """
     cases = [case for case in measurement.cases if case.flops and case.bytes and case.value > 0]
-    if measurement.metric == "warp_instructions" or not cases:
+    if not cases:
         return None
     roofs = find_roofs(measurement, arithmetic)
     points = [_point(case, roofs) for case in cases]

@@ -54,9 +54,7 @@ def present_measurement(measurement: Measurement) -> tuple[Figure, ...]:
     """Returns the score, then the figures derived from it."""
     figures = []
     number, _, unit = seconds(measurement.value).partition(" ")
-    if measurement.metric == "warp_instructions":
-        figures.append(Figure(whole(measurement.value), "", "warp instructions"))
-    elif measurement.metric == "modelled_time_s":
+    if measurement.metric == "modelled_time_s":
         figures.append(Figure(number, unit, f"modelled on {gpu_title(measurement.gpu)}"))
         counts = [case.warp_instructions for case in measurement.cases if isinstance(case, ModelledCase)]
         if len(counts) == len(measurement.cases) == 1 and counts[0]:
@@ -81,7 +79,7 @@ def present_benchmarks(measurement: Measurement) -> tuple[BenchmarkView, ...]:
     """Returns a view of each benchmark case. Draws the samples only if they differ."""
 
     def label(value: float) -> str:
-        return f"{whole(value)} instructions" if measurement.metric == "warp_instructions" else seconds(value, 4)
+        return seconds(value, 4)
 
     views = []
     for case in measurement.cases:

@@ -52,8 +52,7 @@ class ScoreView:
 
 def present_score(score: ListedScore) -> ScoreView:
     """Returns the view of a listed score."""
-    counts = score.metric == "warp_instructions"
-    text = f"{whole(round(score.value))} instructions" if counts else seconds(score.value)
+    text = seconds(score.value)
     if score.previous_best is None:
         return ScoreView(text, "", improved=False)
     ratio = score.value / score.previous_best - 1 if score.previous_best else 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, jsonify, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -13,9 +13,10 @@ from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.audits import find_audit
+from store.board_key import BoardKey
+from store.boards import board_has_rechecks
 from store.classes import is_taught_by
 from store.contests import contests_of, is_opened_to
-from store.leaderboards import board_has_rechecks
 from store.models import FINAL_STATES, Role, Submission, User
 from store.rechecks import find_recheck
 from store.standings import Standing, find_history, find_standing, listed_scores
@@ -277,7 +278,7 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
 def _placed(submission: Submission, standing: Standing | None) -> dict[str, StandingView | RooflineView | None]:
     """Returns where a timed submission stands on its board and under the roofline; nothing for others."""
     judgement, pack = submission.judgement, services().packs.get(submission.challenge)
-    if judgement is None or judgement.measurement is None or judgement.measurement.metric == "warp_instructions":
+    if judgement is None or judgement.measurement is None:
         return {}
     current = pack if pack is not None and pack.major == submission.pack_major else None
     open_to_visitor = current is not None and find_access(reader(), current, require_visitor()).is_open
@@ -289,13 +290,7 @@ def _placed(submission: Submission, standing: Standing | None) -> dict[str, Stan
         else present_standing(
             standing,
             read_values(
-                services(),
-                reader(),
-                challenge=submission.challenge,
-                device_key=submission.device_key,
-                pack_major=submission.pack_major,
-                metric=standing.metric,
-                users=standing.users,
+                services(), reader(), replace(BoardKey.of(submission), metric=standing.metric), users=standing.users
             ),
             judgement.measurement,
             None if current is None else current.medals_for(judgement.measurement.metric),

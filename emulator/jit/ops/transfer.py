@@ -181,7 +181,8 @@ def _inside(e: Emitter, pointers: Pointers, size: int, site: int, space: Space, 
     shift = _count_trailing(size)
     if space is Space.SHARED:
         assert pointers.window is not None
-        begin, end = e.unit.site_list[site].shared
+        of_site = e.unit.site_list[site]
+        begin, end = of_site.shared_begin, of_site.shared_end
         value: Value = b.op("sub", pointers.window, b.integer("i32", begin)) if begin else pointers.window
         most = (
             b.integer("i32", end - begin)

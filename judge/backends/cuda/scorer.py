@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from judge.backends.scoring import Ahead, Score, ScoringJob
 from judge.bench.timing.submission_timer import SubmissionTimer
 from judge.packs.pack import Case
-from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.case_report import case_judgement
 
 
 class MeasuredScorer:

@@ -13,7 +13,7 @@ from judge.bench.plausibility import modelled_roofline_s, why_count_implausible,
 from judge.judgement import CaseJudgement
 from judge.packs.pack import Case
 from judge.packs.sizes import case_bytes, case_flops
-from judge.supervisor.case_runner import case_judgement
+from judge.supervisor.case_report import case_judgement
 from judge.supervisor.emulator_replay import EmulatorReplayer, ReplayedCall
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict

@@ -13,14 +13,20 @@ import numpy as np
 from judge.packs.drawing import fill_by_recipe
 from judge.packs.pool import SecretPool, mixes
 from judge.packs.storage import stored_type
-from judge.wire.digest import DIGEST_BYTES, level_sizes
 from judge.wire.elements import Element
-from judge.wire.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
+from judge.wire.kernel_abi import (
+    ARGUMENTS,
+    LAWS,
+    POOL_ARGUMENTS,
+    Launch,
+    digest_launches,
+    is_planted,
+    pool_launch,
+    recipe_launch,
+)
 from judge.wire.recipe import Recipe
 
-_THREADS, _PIECE_THREADS = 256, 64
-_BYTES_A_BLOCK = 32 * _THREADS
-_BLOCKS_A_MULTIPROCESSOR = 32
+_ARGUMENTS = {**ARGUMENTS, **POOL_ARGUMENTS}
 #: cudaMemcpyHostToDevice.
 _TO_DEVICE = 1
 #: The kernels read whole blocks of the pool.
@@ -37,13 +43,13 @@ class Gpu:
     def __init__(self, ordinal: int, kernels: Path) -> None:
         self.device = cupy.cuda.Device(ordinal)
         self.device.use()
-        self._blocks = _BLOCKS_A_MULTIPROCESSOR * self.device.attributes["MultiProcessorCount"]
+        self._multiprocessors = self.device.attributes["MultiProcessorCount"]
         cupy.get_default_memory_pool().set_limit(fraction=_MEMORY_SHARE)
         self._launch_kernel = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
         self._module = cupy.cuda.function.Module()
         self._module.load_file(str(kernels))
         names = [f"{work}_{law}" for work in ("make", "plant") for law in LAWS if law != "masked"]
-        names += ["make_pool", "digest_pieces"]
+        names += [*POOL_ARGUMENTS, "digest_pieces"]
         self._functions = {name: self._module.get_function(name) for name in names}
         self._pool: tuple[SecretPool, Any] | None = None
 
@@ -61,12 +67,12 @@ class Gpu:
         beside = 0
         if recipe.pool is not None and pool is not None:
             beside = self._pool_bytes(pool).data.ptr + recipe.pool
-        blocks = min(-(-array.nbytes // _BYTES_A_BLOCK), self._blocks)
-        law = law_of(recipe)
-        values = (array.data.ptr, array.nbytes, *recipe_values(recipe), beside, 0)
-        self._launch(f"make_{law}", blocks, _THREADS, f"PQ{RECIPE}PP", values)
-        if is_planted(recipe):
-            self._launch(f"plant_{law}", 1, _THREADS, f"PQ{RECIPE}PP", values)
+        for work in ("make", "plant") if is_planted(recipe) else ("make",):
+            self._launch(
+                recipe_launch(
+                    work, recipe, array.data.ptr, array.nbytes, multiprocessors=self._multiprocessors, beside=beside
+                )
+            )
         return array
 
     @staticmethod
@@ -80,15 +86,15 @@ class Gpu:
 
     def digest(self, array: Any) -> bytes:
         """Returns the tree digest of ``judge.wire.digest`` of an array's bytes."""
-        address, size = array.data.ptr, array.nbytes
-        levels = []
-        for level in level_sizes(size):
-            target = cupy.empty(level, np.uint8)
-            blocks = -(-level_sizes(size)[0] // (DIGEST_BYTES * _PIECE_THREADS))
-            self._launch("digest_pieces", blocks, _PIECE_THREADS, "PQP", (address, size, target.data.ptr))
-            address, size = target.data.ptr, level
+        levels: list[Any] = []
+
+        def place(level: int) -> int:
             # Freed memory may be given to the next array, on the same stream: each stays until all are made.
-            levels.append(target)
+            levels.append(cupy.empty(level, np.uint8))
+            return int(levels[-1].data.ptr)
+
+        for launch in digest_launches(array.data.ptr, array.nbytes, place):
+            self._launch(launch)
         return bytes(cupy.asnumpy(levels[-1]))
 
     def free(self) -> None:
@@ -101,23 +107,22 @@ class Gpu:
         if self._pool is None or self._pool[0] != pool:
             self._pool = None
             made = cupy.empty(-(-pool.size // _POOL_PADDING) * _POOL_PADDING, np.uint8)
-            values = (made.data.ptr, made.nbytes, *pool.key)
-            self._launch("make_pool", self._blocks, _THREADS, "PQQQ", values)
+            self._launch(pool_launch(made.data.ptr, made.nbytes, pool.key, multiprocessors=self._multiprocessors))
             self._pool = pool, made
         return self._pool[1]
 
-    def _launch(self, name: str, blocks: int, threads: int, layout: str, values: tuple[Any, ...]) -> None:
-        packed = struct.pack(layout, *values)
+    def _launch(self, launch: Launch) -> None:
+        packed = struct.pack(_ARGUMENTS[launch.kernel], *launch.arguments)
         buffer = ctypes.create_string_buffer(packed, len(packed))
         size = ctypes.c_size_t(len(packed))
         extra = (ctypes.c_void_p * 5)(
             _BUFFER, ctypes.cast(buffer, ctypes.c_void_p), _SIZE, ctypes.cast(ctypes.byref(size), ctypes.c_void_p), _END
         )
-        function = ctypes.c_void_p(self._functions[name].ptr)
+        function = ctypes.c_void_p(self._functions[launch.kernel].ptr)
         stream = ctypes.c_void_p(cupy.cuda.get_current_stream().ptr)
-        code = self._launch_kernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, None, extra)
+        code = self._launch_kernel(function, launch.blocks, 1, 1, launch.threads, 1, 1, 0, stream, None, extra)
         if code:
-            raise RuntimeError(f"{name} could not be launched: error {code} of the driver")
+            raise RuntimeError(f"{launch.kernel} could not be launched: error {code} of the driver")
 
 
 def numbers(element: Element, array: Any, decoder: Any) -> Any:

@@ -14,9 +14,9 @@ from judge.bench.conditions import HostLoad
 from judge.bench.oracle.oracle import LEAST_MEMORY_BYTES, Oracle
 from judge.bench.oracle.questions import Begin
 from judge.bench.statistics import PROCESSES
+from judge.bench.timing.call_maker import CallMaker, reservation
 from judge.bench.timing.null_kernel import CALLS, null_kernel_factory
 from judge.bench.timing.sampling import opened_call_count
-from judge.bench.timing.schedule import CallMaker, reservation
 from judge.gpu.calibration import device_hash
 from judge.judgement import DeviceInfo
 from judge.packs.isolation.shared_array import SharedRooms

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 from judge.bench.conditions import GpuConditions
 from judge.bench.statistics import StoppingRule, fewest_calls, summarize
+from judge.bench.timing.call_maker import CallMaker
 from judge.bench.timing.clock_bound import Burst, is_overhead_known, why_call_implausible
 from judge.bench.timing.null_kernel import NullKernelProbe
 from judge.bench.timing.sampling import OpeningSample, SecretStream, opened_call_count
-from judge.bench.timing.schedule import WARM_UP_S, CallMaker, PlannedBurst, Purpose, Schedule
+from judge.bench.timing.schedule import WARM_UP_S, PlannedBurst, Purpose, Schedule
 from judge.bench.timing.verification import OpenedCall, Verifier
 from judge.supervisor.error_explanations import explain_cuda
 from judge.supervisor.session import BurstRecord, Session

@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge import __version__
+from judge.bench.timing.call_maker import CallMaker, NullCallMaker
 from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
-from judge.bench.timing.schedule import CallMaker, InputKey, NullCallMaker, PlannedCall
+from judge.bench.timing.schedule import InputKey, PlannedCall
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.gpu.calibration import device_hash

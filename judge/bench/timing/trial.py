@@ -20,6 +20,7 @@ from judge.bench.oracle.oracle import Oracle
 from judge.bench.plausibility import Roofline, why_time_implausible
 from judge.bench.statistics import PROCESSES, Effort, StoppingRule
 from judge.bench.timing.ahead import TimingAhead
+from judge.bench.timing.call_maker import CallMaker, NullCallMaker, reservation
 from judge.bench.timing.case_timer import HOLD_S, CaseTimer, ProcessTiming
 from judge.bench.timing.clock_bound import Burst, estimate_call_time, find_contradiction, in_words
 from judge.bench.timing.null_kernel import (
@@ -30,7 +31,7 @@ from judge.bench.timing.null_kernel import (
     null_kernel_factory,
 )
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import WARM_UP_OF_BUSY_S, WARM_UP_S, CallMaker, NullCallMaker, reservation
+from judge.bench.timing.schedule import WARM_UP_OF_BUSY_S, WARM_UP_S
 from judge.bench.timing.verification import Verifier
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError

@@ -14,7 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
 from judge.bench.oracle.oracle import Oracle
-from judge.bench.timing.schedule import CallMaker, PlannedCall
+from judge.bench.timing.call_maker import CallMaker
+from judge.bench.timing.schedule import PlannedCall
 from judge.errors import Cancelled
 from judge.native.library import Bytes, loaded
 from judge.packs.committed_array import CommittedArray, NotCommittedError

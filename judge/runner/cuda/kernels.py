@@ -16,32 +16,20 @@ import pycuda.driver as cuda
 
 from judge.runner.device import Placed
 from judge.wire.bursts import GUARD_BYTES
-from judge.wire.digest import DIGEST_BYTES, level_sizes
-from judge.wire.kernel_abi import LAWS, RECIPE, is_planted, law_of, recipe_values
+from judge.wire.digest import DIGEST_BYTES
+from judge.wire.kernel_abi import ARGUMENTS, Launch, digest_launches, is_planted, piece_launch, recipe_launch
 
-_THREADS = 256
 _GUARD_THREADS = 512
-#: Few threads, so that the pieces of a middling output spread over all multiprocessors.
-_PIECE_THREADS = 64
 _SWEEP_THREADS = 512
 _BLOCKING_THREADS = 256
 _UNTIL_BYTES = 8
 #: CU_STREAM_NON_BLOCKING.
 _NON_BLOCKING = 1
-#: The least that a block which follows a stream does in one step.
-_BYTES_A_BLOCK = 32 * _THREADS
-_BLOCKS_A_MULTIPROCESSOR = 32
 
+#: The arguments of the kernels that the runner alone launches.
 _ARGUMENTS = {
-    **{
-        f"{work}_{law}": f"PQ{RECIPE}PP"
-        for work in ("make", "compare", "plant", "unplant")
-        for law in LAWS
-        if law != "masked" or work in ("make", "compare")
-    },
     "write_guards": "PQIQ",
     "check_guards": "PQIQP",
-    "digest_pieces": "PQP",
     "sweep": "PQ",
     "hold": "QPQ",
     "wait": "QP",
@@ -63,7 +51,7 @@ class Kernels:
         self._guard_keys: dict[int, int] = {}
         self._last_guard_key = int.from_bytes(os.urandom(8))
         self._functions: dict[str, Any] = {}
-        for name, arguments in _ARGUMENTS.items():
+        for name, arguments in {**ARGUMENTS, **_ARGUMENTS}.items():
             self._functions[name] = self._module.get_function(name)
             self._functions[name].prepare(arguments)
 
@@ -71,40 +59,45 @@ class Kernels:
         """Fills the buffer by its recipe."""
         self._recipe("make", placed, 0)
         if placed.recipe is not None and is_planted(placed.recipe):
-            self._recipe("plant", placed, 0, blocks=1)
+            self._recipe("plant", placed, 0)
 
     def compare(self, placed: Placed, found: int) -> None:
         """Sets flag 4 if the buffer differs from what its recipe makes; destroys its contents."""
         if placed.recipe is not None and is_planted(placed.recipe):
-            self._recipe("unplant", placed, found, blocks=1)
+            self._recipe("unplant", placed, found)
         self._recipe("compare", placed, found)
 
     def write_guards(self, address: int, size: int) -> None:
         """Fills the guard bands of a buffer with what no other buffer's bands hold, nor these the last time."""
         self._last_guard_key = (self._last_guard_key + 1) % 2**64
         self._guard_keys[address] = self._last_guard_key
-        self._launch("write_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, self._last_guard_key)
+        arguments = (address, size, GUARD_BYTES, self._last_guard_key)
+        self._launch(Launch("write_guards", 2, _GUARD_THREADS, arguments))
 
     def check_guards(self, address: int, size: int, found: int) -> None:
         """Sets flag 1 or 2 if the guard band before or behind the buffer is not as ``write_guards`` left it."""
         key = self._guard_keys.get(address, 0)
-        self._launch("check_guards", 2, _GUARD_THREADS, address, size, GUARD_BYTES, key, found)
+        self._launch(Launch("check_guards", 2, _GUARD_THREADS, (address, size, GUARD_BYTES, key, found)))
 
     def digest(self, address: int, size: int, scratch: int, out: int) -> None:
         """Computes the tree digest of ``judge.wire.digest``; ``scratch`` has room for all levels but the last."""
-        for level in level_sizes(size):
-            target = out if level == DIGEST_BYTES else scratch
-            self.piece_digests(address, size, target)
-            address, size, scratch = target, level, scratch + level
+        free = scratch
+
+        def place(level: int) -> int:
+            nonlocal free
+            free, at = free + level, free
+            return out if level == DIGEST_BYTES else at
+
+        for launch in digest_launches(address, size, place):
+            self._launch(launch)
 
     def piece_digests(self, address: int, size: int, out: int) -> None:
         """Computes the first level of the tree digest."""
-        blocks = -(-level_sizes(size)[0] // (DIGEST_BYTES * _PIECE_THREADS))
-        self._launch("digest_pieces", blocks, _PIECE_THREADS, address, size, out)
+        self._launch(piece_launch(address, size, out))
 
     def sweep(self, address: int, size: int) -> None:
         """Reads all of a zeroed buffer."""
-        self._launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, address, size // 16)
+        self._launch(Launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, (address, size // 16)))
 
     def prepare_blocking(self, seconds: float, address: int, size: int) -> Callable[[], None]:
         """Returns the launch of a blocking kernel, which occupies the whole device for so many seconds.
@@ -147,14 +140,18 @@ class Kernels:
         """The blocks of a blocking kernel that fit on the device at a time."""
         return self._multiprocessors * (self._threads // _BLOCKING_THREADS), 1
 
-    def _recipe(self, work: str, placed: Placed, found: int, blocks: int = 0) -> None:
+    def _recipe(self, work: str, placed: Placed, found: int) -> None:
         buffer, recipe = placed.buffer, placed.recipe
         if recipe is None or not buffer.size:
             return
-        blocks = blocks or min(-(-buffer.size // _BYTES_A_BLOCK), _BLOCKS_A_MULTIPROCESSOR * self._multiprocessors)
         beside = placed.beside.address if placed.beside is not None else 0
-        name = f"{work}_{law_of(recipe)}"
-        self._launch(name, blocks, _THREADS, buffer.address, buffer.size, *recipe_values(recipe), beside, found)
+        self._launch(
+            recipe_launch(
+                work, recipe, buffer.address, buffer.size, multiprocessors=self._multiprocessors, beside=beside,
+                found=found,
+            )
+        )  # fmt: skip
 
-    def _launch(self, name: str, blocks: int, threads: int, *arguments: float) -> None:
-        self._functions[name].prepared_async_call((blocks, 1), (threads, 1, 1), self._stream, *arguments)
+    def _launch(self, launch: Launch) -> None:
+        function, block = self._functions[launch.kernel], (launch.threads, 1, 1)
+        function.prepared_async_call((launch.blocks, 1), block, self._stream, *launch.arguments)

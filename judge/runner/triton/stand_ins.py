@@ -19,7 +19,7 @@ from judge.runner.triton.arrays import DEVICE, Allocator, Device, Memory, Tensor
 from judge.runner.triton.dtypes import DTYPES
 from judge.runner.triton.kernels import Autotuned, Config, Heuristic, Kernel, Launcher
 
-#: What programs are told of the device: the numbers of an A100's multiprocessor, which PTX for sm_80 is made for.
+#: The device's properties as programs read them: an A100's multiprocessor, which PTX for sm_80 is made for.
 PROPERTIES = {
     "multiprocessor_count": 132, "max_shared_mem": 166912, "max_num_regs": 65536, "warpSize": 32,
     "sm_clock_rate": 1980000, "mem_clock_rate": 2619000, "mem_bus_width": 5120,

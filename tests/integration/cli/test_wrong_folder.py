@@ -66,7 +66,7 @@ up, db upgrade, restore
 login, logout, whoami, challenges, track, show, init, pull, push, submit, run, watch, cancel, source, open, submissions
 leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, doctor, device list, device calibrate
 admin challenge list
-pack list, pack new, pack add, pack verify, pack migrate, pack mutants, pack slack, pack shortcuts
+pack list, pack new, pack add, pack verify, pack mutants, pack slack, pack shortcuts
 """
 CALLS = [line.split() for line in NEED_A_DATABASE.strip().splitlines()]
 

@@ -14,9 +14,9 @@ from judge.judgement import BenchmarkCase, BuildReport, Judgement, Measurement
 from judge.verdict import Verdict
 from store.audits import (
     LEASE_S,
+    AuditedBoard,
     AuditHeldError,
     AuditLease,
-    BoardKey,
     claim_audit,
     claim_board,
     contenders,
@@ -26,6 +26,7 @@ from store.audits import (
     hand_back_audit,
     podium,
 )
+from store.board_key import BoardKey
 from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.leaderboards import leaderboard
 from store.models import AuditJob, Submission, User
@@ -34,7 +35,7 @@ from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 RULES = LeaseRules()
-BOARD = BoardKey("reduction", "nvidia-h200", 1)
+BOARD = AuditedBoard("reduction", "nvidia-h200", 1)
 
 
 def at(seconds: float) -> datetime:
@@ -114,8 +115,7 @@ class Board:
 
     def shown(self) -> list[tuple[int, str, float, bool]]:
         with self.sessions() as session:
-            place = {"challenge": BOARD.challenge, "device_key": BOARD.device_key, "pack_major": BOARD.pack_major}
-            entries = leaderboard(session, **place)  # type: ignore[arg-type]
+            entries = leaderboard(session, BoardKey.of(BOARD))
             return [(entry.rank, entry.username, entry.value, entry.audited) for entry in entries]
 
 

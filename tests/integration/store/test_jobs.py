@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.judgement import BuildReport, CaseJudgement, Judgement, KernelResources, Measurement
 from judge.verdict import Verdict
 from store.artifacts import load_artifact, purge_artifacts
+from store.board_key import BoardKey
 from store.devices import upsert_device
 from store.jobs import (
     Lease,
@@ -130,9 +131,7 @@ def test_the_whole_way(queue: Queue) -> None:
     assert queue.job(number).artifact_digest is None
     assert queue.events(number) == ["queued", "building", "built", "running", "done"]
     with queue.sessions() as session:
-        assert [
-            entry.value for entry in leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
-        ] == [1.5]
+        assert [entry.value for entry in leaderboard(session, BoardKey("reduction", "emulator", 1))] == [1.5]
 
 
 def test_jobs_are_claimed_oldest_first_and_once(queue: Queue) -> None:
@@ -204,9 +203,7 @@ def test_an_expired_lease_is_worth_nothing(queue: Queue) -> None:
     assert queue.submission(number).state == "running"
     assert queue.finish(again, accepted(2.0), now=at(41))
     with queue.sessions() as session:
-        assert [
-            entry.value for entry in leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
-        ] == [2.0]
+        assert [entry.value for entry in leaderboard(session, BoardKey("reduction", "emulator", 1))] == [2.0]
 
 
 def test_a_finished_lease_cannot_finish_again(queue: Queue) -> None:
@@ -348,7 +345,7 @@ def test_what_is_worked_on_is_cancelled_however_the_work_ends(queue: Queue) -> N
         assert queue.job(number).artifact_digest is None
         assert not queue.cancel(number)
     with queue.sessions() as session:
-        assert leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1) == []
+        assert leaderboard(session, BoardKey("reduction", "emulator", 1)) == []
 
 
 def hand_back_in(queue: Queue, lease: Lease) -> bool:

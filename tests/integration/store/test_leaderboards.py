@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, func, insert, select, text
@@ -14,10 +16,14 @@ from judge.judgement import BuildReport, DeviceInfo, Fingerprint, Judgement
 from judge.judgement import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
-from store.leaderboards import board_query, leaderboard, place_on_board, record_measurement
+from store.board_key import BoardKey
+from store.leaderboards import board_query, leaderboard, place_on_board
 from store.models import BestResult, BoardTotals, Measurement, Submission, User
+from store.scores import record_measurement
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
+KEY = BoardKey("reduction", "emulator", 1)
+IN_TIME = replace(KEY, metric="time_s")
 FINGERPRINT = Fingerprint(driver="580", nvcc_flags=("-O3",), other={"clocks": [1]})
 
 
@@ -48,9 +54,8 @@ def score(
     return submission.public_id
 
 
-def board(session: Session, **changes: object) -> list[tuple[int, str, float]]:
-    asked: dict[str, object] = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1, **changes}
-    return [(entry.rank, entry.username, entry.value) for entry in leaderboard(session, **asked)]  # type: ignore[arg-type]
+def board(session: Session, **changes: Any) -> list[tuple[int, str, float]]:
+    return [(entry.rank, entry.username, entry.value) for entry in leaderboard(session, replace(KEY, **changes))]
 
 
 def test_the_best_of_each_user_with_shared_ranks(sessions: sessionmaker[Session]) -> None:
@@ -59,9 +64,9 @@ def test_the_best_of_each_user_with_shared_ranks(sessions: sessionmaker[Session]
             score(session, name, value)
     with sessions() as session:
         assert board(session) == [(1, "a", 1.0), (2, "b", 2.0), (2, "c", 2.0), (4, "d", 5.0)]
-        assert board(session, limit=2) == [(1, "a", 1.0), (2, "b", 2.0)]
-        assert board(session, limit=2, offset=1) == [(2, "b", 2.0), (2, "c", 2.0)]
-        best = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)[0]
+        pages = [leaderboard(session, KEY, limit=2, offset=offset) for offset in (0, 1)]
+        assert [[entry.username for entry in page] for page in pages] == [["a", "b"], ["b", "c"]]
+        best = leaderboard(session, KEY)[0]
         assert best.submission_public_id == "s2", "of two equal ones the older counts"
         assert (best.median_s, best.spread, best.gb_per_s, best.gflop_per_s, best.created_at) == (
             1.0,
@@ -78,9 +83,8 @@ def test_a_user_has_a_rank_and_a_position_in_the_order_of_the_board(sessions: se
             score(session, name, value)
         score(session, "e", 1.0, challenge="softmax")
     with sessions() as session:
-        where = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1, "metric": "time_s"}
         ids = {user.username: user.id for user in session.query(User)}
-        found = {name: place_on_board(session, user_id=number, **where) for name, number in ids.items()}  # type: ignore[arg-type]
+        found = {name: place_on_board(session, IN_TIME, user_id=number) for name, number in ids.items()}
         assert found == {"a": (1, 1), "b": (2, 2), "c": (2, 3), "d": (4, 4), "e": None}
 
 
@@ -122,7 +126,7 @@ def test_an_entry_shows_what_its_measurement_had(sessions: sessionmaker[Session]
         )  # fmt: skip
         assert record_measurement(session, submission, judgement, now=T0)
     with sessions() as session:
-        [entry] = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
+        [entry] = leaderboard(session, KEY)
         assert (entry.low, entry.high, entry.roofline_share) == (1.9, 2.1, 0.72)
         assert entry.fingerprint == FINGERPRINT
 
@@ -143,11 +147,11 @@ def test_boards_are_kept_apart(sessions: sessionmaker[Session]) -> None:
 
 def test_scores_of_different_kinds_are_not_mixed(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
-        score(session, "a", 1000.0, metric="warp_instructions")
+        score(session, "a", 1000.0, metric="modelled_time_s/h200/1")
         score(session, "b", 0.5, metric="time_s")
     with sessions() as session:
         assert board(session) == [(1, "b", 0.5)], "the latest measurement's kind"
-        assert board(session, metric="warp_instructions") == [(1, "a", 1000.0)]
+        assert board(session, metric="modelled_time_s/h200/1") == [(1, "a", 1000.0)]
 
 
 @pytest.mark.postgres
@@ -244,24 +248,18 @@ def test_pages_and_places_are_those_of_the_definition(sessions: sessionmaker[Ses
     expected = sorted(
         (1 + sum(high < low for _, _, high in ends), value, number) for number, (low, value, _) in enumerate(ends, 1)
     )
-    asked = {"challenge": "reduction", "device_key": "emulator", "pack_major": 1}
     with sessions() as session:
         for size in (1, 7, 30, 40):
             shown = [
                 (entry.rank, entry.value, int(entry.username[1:]))
                 for offset in range(0, 30, size)
-                for entry in leaderboard(session, **asked, limit=size, offset=offset)  # type: ignore[arg-type]
+                for entry in leaderboard(session, KEY, limit=size, offset=offset)
             ]
             assert shown == expected, size
-        places = [
-            place_on_board(session, **asked, metric="time_s", user_id=number)  # type: ignore[arg-type]
-            for _, _, number in expected
-        ]
+        places = [place_on_board(session, IN_TIME, user_id=number) for _, _, number in expected]
         assert places == [(rank, position) for position, (rank, _, _) in enumerate(expected, start=1)]
 
 
 def board_sql(engine: Engine) -> str:
-    query = board_query(
-        challenge="challenge-3", device_key="emulator", pack_major=1, metric="time_s", limit=50, up_to=1250.0
-    )
+    query = board_query(replace(IN_TIME, challenge="challenge-3"), limit=50, up_to=1250.0)
     return str(query.compile(engine, compile_kwargs={"literal_binds": True}))

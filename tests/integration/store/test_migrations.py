@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Column, Integer, Table, inspect, text
 from sqlalchemy.orm import Session
 
+from store.board_key import BoardKey
 from store.database import make_engine
 from store.leaderboards import leaderboard
 from store.migrate import current_revision, differences, downgrade, head_revision, is_current, upgrade
@@ -74,7 +75,7 @@ def test_scores_of_old_are_kept_and_without_an_interval(empty_database: Settings
     upgrade(empty_database)
     for _ in range(2):
         with Session(engine) as session:
-            [entry] = leaderboard(session, challenge="c", device_key="nvidia-h200", pack_major=1)
+            [entry] = leaderboard(session, BoardKey("c", "nvidia-h200", 1))
         assert (entry.value, entry.low, entry.high, entry.roofline_share) == (0.5, None, None, None)
         assert entry.fingerprint is None
         downgrade(empty_database, "0001")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
 from store.audits import find_audits
+from store.board_key import BoardKey
+from store.boards import best_of_user
 from store.contests import contests_of, find_contest, join, set_challenges, standings
 from store.database import make_engine, make_session_factory
 from store.events import events_after
 from store.jobs import LeaseRules, Stage, claim_job
 from store.leaderboards import (
     LeaderboardEntry,
-    best_of_user,
     board_query,
     board_values,
     count_tries,
@@ -42,7 +44,8 @@ from tests.databases import give_schema
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 #: The tables with a row or more for each submission or each user.
 GROWING = ("submissions", "jobs", "events", "measurements", "best_results", "users", "user_progress")
-BOARD: dict[str, Any] = {"challenge": "c", "device_key": "emulator", "pack_major": 1}
+KEY = BoardKey("c", "emulator", 1)
+IN_TIME = replace(KEY, metric="time_s")
 
 ENTRY = LeaderboardEntry(
     rank=1, username="ada", value=1.0, metric="time_s", median_s=None, spread=0.0, gb_per_s=None, gflop_per_s=None,
@@ -67,7 +70,7 @@ def _ada(session: Session) -> User:
     if user is None:
         user = User(id=1, username="ada", username_key="ada", password_hash="-", created_at=NOW)
         session.add(user)
-        session.add(BoardTotals(**BOARD, metric="time_s", users=1, best_value=1.0, latest_submission_id=1))
+        session.add(BoardTotals(**IN_TIME.columns, users=1, best_value=1.0, latest_submission_id=1))
         session.flush()
     return user
 
@@ -87,7 +90,7 @@ def _measured(session: Session) -> Submission:
     submission = _first(session)
     session.add(
         Measurement(
-            submission_id=submission.id, user_id=1, **BOARD, metric="time_s", value=1.0, runs=1, spread=0.0,
+            submission_id=submission.id, user_id=1, **IN_TIME.columns, value=1.0, runs=1, spread=0.0,
             created_at=NOW,
         )
     )  # fmt: skip
@@ -139,17 +142,17 @@ QUERIES: dict[str, Callable[[Session], object]] = {
     "a shared submission": lambda s: find_shared(s, "t"),
     "one's submissions": lambda s: list_submissions(s, user=_ada(s), challenge="c"),
     "events": lambda s: events_after(s, _first(s), 0),
-    "a board": lambda s: leaderboard(s, **BOARD, limit=100),
-    "a later page of a board": lambda s: leaderboard(s, **BOARD, limit=100, offset=500),
-    "a place on a board": lambda s: place_on_board(s, **BOARD, metric="time_s", user_id=1),
-    "the values of a board": lambda s: board_values(s, **BOARD, metric="time_s"),
-    "the latest results of a board": lambda s: latest_results(s, **BOARD, metric="time_s", limit=50),
-    "scores after giving up": lambda s: scores_after_giving_up(s, **BOARD, metric="time_s"),
+    "a board": lambda s: leaderboard(s, KEY, limit=100),
+    "a later page of a board": lambda s: leaderboard(s, KEY, limit=100, offset=500),
+    "a place on a board": lambda s: place_on_board(s, IN_TIME, user_id=1),
+    "the values of a board": lambda s: board_values(s, IN_TIME),
+    "the latest results of a board": lambda s: latest_results(s, IN_TIME, limit=50),
+    "scores after giving up": lambda s: scores_after_giving_up(s, IN_TIME),
     "a challenge's solutions": lambda s: list_solutions(s, viewer_id=1, challenge="c", limit=50),
     "a user's solutions": lambda s: list_solutions(s, viewer_id=None, user_id=1, limit=20),
     "whether solutions are open": lambda s: access_of(s, "c", user_id=1, role=Role.USER, now=NOW),
     "publish": lambda s: publish(s, _accepted(s), now=NOW),
-    "tries": lambda s: count_tries(s, **BOARD, entries=[ENTRY]),
+    "tries": lambda s: count_tries(s, KEY, [ENTRY]),
     "where a submission stands": lambda s: find_standing(s, _measured(s), frozen=False),
     "one's history on a challenge": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c")),
     "one's history on a device": lambda s: (_measured(s), find_history(s, user_id=1, challenge="c", device="emulator")),
@@ -193,7 +196,7 @@ def test_no_whole_table_is_read(engine: Engine, name: str) -> None:
 
 
 def test_a_page_of_a_board_is_a_range_of_the_low_ends(engine: Engine) -> None:
-    query = board_query(**BOARD, metric="time_s", limit=100, up_to=2.0)
+    query = board_query(IN_TIME, limit=100, up_to=2.0)
     with engine.connect() as connection:
         sql = query.compile(engine, compile_kwargs={"literal_binds": True})
         plan = [row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}")]
@@ -224,7 +227,7 @@ def test_a_contests_standings_are_ranges_of_the_submissions_of_its_challenges(en
 @pytest.mark.parametrize(
     ("ask", "index"),
     [
-        (lambda s: count_tries(s, **BOARD, entries=[ENTRY]), "ix_submissions_tries"),
+        (lambda s: count_tries(s, KEY, [ENTRY]), "ix_submissions_tries"),
         (lambda s: days_with_submissions(s, user_id=1, since=NOW), "ix_submissions_user_id_created_at"),
     ],
 )
@@ -254,14 +257,14 @@ def test_a_history_is_a_range_of_the_users_scores_in_their_order(engine: Engine)
 
 
 def test_scores_after_giving_up_are_found_by_their_own_index(engine: Engine) -> None:
-    plan = _plan(engine, lambda s: scores_after_giving_up(s, **BOARD, metric="time_s"), "row_number")
+    plan = _plan(engine, lambda s: scores_after_giving_up(s, IN_TIME), "row_number")
     board = "challenge=? AND device_key=? AND pack_major=? AND metric=?"
     assert any(f"ix_measurements_after_giving_up ({board})" in line for line in plan), plan
     assert not any("ix_measurements_board" in line for line in plan), plan
 
 
 def test_tries_are_counted_for_one_user_after_the_other(engine: Engine) -> None:
-    plan = _plan(engine, lambda s: count_tries(s, **BOARD, entries=[ENTRY]), "count(")
+    plan = _plan(engine, lambda s: count_tries(s, KEY, [ENTRY]), "count(")
     assert any(line.startswith("CORRELATED SCALAR SUBQUERY") for line in plan), plan
     assert any("user_id=? AND" in line and "submissions" in line.lower() for line in plan), plan
 

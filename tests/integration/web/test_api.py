@@ -12,7 +12,7 @@ from jsonschema_rs import Draft202012Validator
 
 from judge.judgement_json import read_judgement, to_json
 from tests.stored_judgements import STORED, load_stored
-from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted, make_site
+from tests.web_site import KERNEL, PASSWORD, Site, accepted, make_site, on_emulator
 
 BODY = {"challenge": "vector-add", "device": "emulator", "mode": "submit", "source": KERNEL}
 
@@ -70,10 +70,10 @@ def test_from_submission_to_board(site: Site, caller: Caller) -> None:
     assert status["position"] == 1
     assert status["judgement"] is None
     assert status["url"] == f"http://localhost/submissions/{status['id']}"
-    site.work(cases=accepted("a", "b"), measurement=counted(4242))
+    site.work(cases=accepted("a", "b"), measurement=on_emulator())
     done = caller.get(f"submissions/{status['id']}").get_json()
     assert (done["state"], done["verdict"], done["position"]) == ("done", "AC", None)
-    assert done["judgement"]["measurement"]["value"] == 4242
+    assert done["judgement"]["measurement"]["value"] == 4.242e-3
     events = caller.get(f"submissions/{status['id']}/events?after=4", Accept="application/json").get_json()
     assert [(event["seq"], event["kind"]) for event in events] == [(5, "case"), (6, "case"), (7, "timing"), (8, "done")]
     stream = caller.get(f"submissions/{status['id']}/events", Accept="text/event-stream")
@@ -84,7 +84,7 @@ def test_from_submission_to_board(site: Site, caller: Caller) -> None:
         status["id"]
     ]
     board = caller.get("leaderboards/vector-add?device=emulator").get_json()
-    assert board["metric"] == "warp_instructions"
+    assert board["metric"] == "modelled_time_s/h200/1"
     assert [(entry["rank"], entry["username"], entry["submission"]) for entry in board["entries"]] == [
         (1, "ada", status["id"])
     ]
@@ -254,7 +254,7 @@ def test_the_document_describes_every_judgement(caller: Caller, name: str) -> No
 
 def test_the_document_describes_every_event(site: Site, caller: Caller) -> None:
     public_id = caller.post("submissions", BODY).get_json()["id"]
-    site.work(cases=accepted("a", "b"), measurement=counted(4242))
+    site.work(cases=accepted("a", "b"), measurement=on_emulator())
     events = caller.get(f"submissions/{public_id}/events", Accept="application/json").get_json()
     document = caller.get("openapi.json").get_json()
     schema = Draft202012Validator(schema_of(document, "EventList"))
@@ -313,7 +313,7 @@ def test_a_board_names_its_next_page(site: Site, caller: Caller) -> None:
     for name in ("ada", "bob"):
         one = caller if name == "ada" else Caller(site, name)
         one.post("submissions", BODY)
-        site.work(cases=accepted("a"), measurement=counted(4242))
+        site.work(cases=accepted("a"), measurement=on_emulator())
     first = caller.get("leaderboards/vector-add?device=emulator&limit=1").get_json()
     second = caller.client.get(first["next"]).get_json()
     assert (first["page"], second["page"], second["next"]) == (1, 2, None)

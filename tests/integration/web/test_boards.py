@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.web_site import H200, KERNEL, Site, accepted, counted, post, timed, wrong
+from tests.web_site import H200, KERNEL, Site, accepted, post, timed, wrong
 from web.leaderboard.boards import gap
 from web.leaderboard.references import find_references
 
@@ -72,14 +72,6 @@ def test_the_times_of_many_are_drawn_with_a_table_behind(site: Site) -> None:
     table = re.search(r"Three quarters.*?</table>", page, re.DOTALL)
     assert table is not None
     assert re.findall(r"[\d.]+ µs", table[0]) == ["10.0 µs", "20.0 µs", "30.0 µs", "40.0 µs", "50.0 µs"]
-
-
-def test_counted_instructions_are_not_drawn(site: Site) -> None:
-    for number in range(5):
-        data = {"source": KERNEL, "device": "emulator", "mode": "submit"}
-        post(site.visitor(f"user{number}"), f"{CHALLENGE}/submissions", data, page=CHALLENGE)
-        site.work(cases=accepted("n-1"), measurement=counted(1000 + number))
-    assert "As a table" not in site.app.test_client().get(BOARD).text
 
 
 def test_a_board_that_nobody_is_on_shows_our_kernels_without_a_rank(site: Site) -> None:

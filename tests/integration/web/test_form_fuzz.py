@@ -22,7 +22,7 @@ from store.accounts import find_user
 from store.clock import utc_now
 from store.models import Assignment, Class, Contest, Role
 from tests import sampling
-from tests.web_site import KERNEL, PASSWORD, Site, accepted, counted, make_site
+from tests.web_site import KERNEL, PASSWORD, Site, accepted, make_site, on_emulator
 
 #: Pages of one route that are looked at: their forms hardly differ.
 PAGES_OF_A_ROUTE = 3
@@ -127,7 +127,7 @@ def fuzzed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         form = {"source": KERNEL, "device": "emulator", "mode": mode}
         ada.post("/challenges/vector-add/submissions", data=form)
         if mode == "submit":
-            site.work(cases=accepted("a"), measurement=counted())
+            site.work(cases=accepted("a"), measurement=on_emulator())
     now, day = utc_now(), timedelta(days=1)
     with site.database() as session:
         user = find_user(session, "ada")

@@ -14,7 +14,7 @@ from judge.judgement import (
     ModelledLine,
 )
 from judge.verdict import Verdict
-from tests.web_site import KERNEL, Site, accepted, counted, post
+from tests.web_site import KERNEL, Site, accepted, post
 
 SOURCE = KERNEL.replace("{\n}", "{\n    int first = A[0];\n}")
 
@@ -72,13 +72,6 @@ def test_the_page_says_why_it_is_slow_and_at_which_lines(site: Site) -> None:
     assert "median of" not in page
 
 
-def test_scores_of_the_time_before_the_model_are_still_shown(site: Site) -> None:
-    page = _submit(site, "ada", counted(2000))
-    assert "2,000" in page
-    assert "warp instructions" in page
-    assert "Why it is slow" not in page
-
-
 def test_a_judgement_that_says_less_is_shown_too(site: Site) -> None:
     case = BenchmarkCase(id="small", value=1e-3, samples=(1e-3,), bytes=0, flops=None)
     bare = dataclasses.replace(modelled(), cases=(case,), gpu="retired9")
@@ -89,7 +82,7 @@ def test_a_judgement_that_says_less_is_shown_too(site: Site) -> None:
 
 def test_a_board_mixes_neither_metrics_nor_gpus_nor_models(site: Site) -> None:
     scores = {
-        "ada": counted(2000),
+        "ada": modelled(5e-3, gpu="retired9"),
         "bob": modelled(1e-3),
         "cy": modelled(2e-3, gpu="t4"),
         "di": modelled(3e-3, model=2),
@@ -102,18 +95,7 @@ def test_a_board_mixes_neither_metrics_nor_gpus_nor_models(site: Site) -> None:
     assert "model of the NVIDIA H200" in board
     index = site.app.test_client().get("/leaderboards/").text
     assert "3.00 ms" in index
-    assert "2,000" not in index, "one row for a challenge and device: that of the latest metric"
-
-
-def test_the_old_board_stays_until_something_is_modelled(site: Site) -> None:
-    _submit(site, "ada", counted(2000))
-    board = site.app.test_client().get("/leaderboards/vector-add?device=emulator").text
-    assert "Warp instructions" in board
-    assert ">ada</a>" in board
-    _submit(site, "bob", modelled())
-    board = site.app.test_client().get("/leaderboards/vector-add?device=emulator").text
-    assert "Modelled time" in board
-    assert "8.250 µs" in board
+    assert "5.00 ms" not in index, "one row for a challenge and device: that of the latest metric"
 
 
 def test_what_the_emulator_cannot_do_has_a_title_of_its_own(site: Site) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from judge.judgement import BuildReport
 from store.models import Submission
-from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, counted, faulty, make_site, post, timed, wrong
+from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, faulty, make_site, on_emulator, post, timed, wrong
 
 PAGE = "/challenges/vector-add"
 JSON = {"Accept": "application/json"}
@@ -26,7 +26,7 @@ def _submit(site: Site, username: str = "ada", source: str = KERNEL, **fields: s
 def test_the_list_shows_what_there_is_and_what_is_solved(site: Site) -> None:
     assert "Solved by you" not in site.visitor().get("/").text
     _submit(site)
-    site.work(cases=accepted("a"), measurement=counted())
+    site.work(cases=accepted("a"), measurement=on_emulator())
     page = site.visitor().get("/").text
     assert "Vector addition" in page
     assert "Solved by you" in page
@@ -221,13 +221,13 @@ def test_own_submissions_are_listed_by_page(site: Site) -> None:
 
 def test_leaderboards_rank_and_say_what_they_measure(site: Site) -> None:
     assert "Nobody is on this board yet" in site.app.test_client().get("/leaderboards/vector-add").text
-    for username, value in (("ada", 2000), ("bob", 1000)):
+    for username, value in (("ada", 2e-3), ("bob", 1e-3)):
         _submit(site, username)
-        site.work(cases=accepted("a"), measurement=counted(value))
+        site.work(cases=accepted("a"), measurement=on_emulator(value))
     page = site.visitor("ada").get("/leaderboards/vector-add?device=emulator").text
     assert page.index("bob") < page.rindex("ada")
-    assert "Warp instructions" in page
-    assert "fewer is better" in page
+    assert "Modelled time" in page
+    assert "model of the NVIDIA H200" in page
     site.add_device(H200)
     _submit(site, "eve", device="nvidia-h200")
     site.work(device=H200, cases=accepted("a"), measurement=timed())
@@ -235,7 +235,7 @@ def test_leaderboards_rank_and_say_what_they_measure(site: Site) -> None:
     assert "0.1250" in page
     assert "3,210" in page
     index = site.app.test_client().get("/leaderboards/").text
-    assert "1,000" in index
+    assert "1.00 ms" in index
     assert "125 µs" in index
     assert site.app.test_client().get("/leaderboards/vector-add?device=nope").status_code == 404
 

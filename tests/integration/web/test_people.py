@@ -7,7 +7,7 @@ import dataclasses
 from judge.judgement import Measurement
 from store.accounts import find_user
 from store.personal_data import close_account
-from tests.web_site import H200, KERNEL, Site, accepted, counted, post, timed, trusted
+from tests.web_site import H200, KERNEL, Site, accepted, post, timed, trusted
 
 CHALLENGE = "/challenges/vector-add"
 API = "/api/v1/ranking"
@@ -41,13 +41,6 @@ def test_points_come_from_the_roofline_where_it_is_known(site: Site) -> None:
     assert site.app.test_client().get(API).get_json()["entries"][0]["points"] == 72.0
     assert "Your place: 1 of 1" in site.visitor("ada").get("/ranking").text
     assert "72.0" in site.visitor("ada").get("/users/ada").text
-
-
-def test_counted_instructions_earn_nothing(site: Site) -> None:
-    site.add_device(H200)
-    _enter(site, "ada", counted())
-    assert site.app.test_client().get(API).get_json()["entries"] == []
-    assert "On no board yet" in site.app.test_client().get("/users/ada").text
 
 
 def test_a_profile_says_what_was_solved(site: Site) -> None:

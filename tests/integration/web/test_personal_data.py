@@ -10,7 +10,8 @@ from sqlalchemy import select
 
 from judge.judgement import BuildReport
 from store.accounts import find_user
-from store.audits import BoardKey, podium
+from store.audits import podium
+from store.board_key import BoardKey
 from store.models import Event, Job, Submission, User
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 

@@ -1,4 +1,4 @@
-"""Every page, the API and the command line show judgements from every form in which they were ever stored."""
+"""Every page, the API and the command line show judgements as databases hold them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_judgement, read_measurement
 from judge.verdict import Verdict
 from store.accounts import find_user
-from store.audits import BoardKey, claim_board, contenders, finish_audit
-from store.leaderboards import record_measurement
+from store.audits import AuditedBoard, claim_board, contenders, finish_audit
 from store.models import Submission
+from store.scores import record_measurement
 from store.submissions import create_submission
 from tests.stored_judgements import STORED, load_stored
 from tests.unit.judge.test_judgement_json import assert_contains
@@ -23,7 +23,7 @@ from tests.web_site import H200, KERNEL, Site
 
 
 def enter(site: Site, stored: dict[str, Any]) -> str:
-    """A finished submission whose row holds the JSON as an older release wrote it, and its place on the board."""
+    """A finished submission whose row holds the JSON, and its place on the board."""
     site.add_device()
     site.add_device(H200)
     site.add_user("ada")
@@ -59,7 +59,7 @@ def test_everything_shows_it(site: Site, name: str) -> None:
     headers = {"Authorization": f"Bearer {site.token_of('ada')}"}
     [listed] = client.get("/api/v1/submissions", headers=headers).get_json()["submissions"]
     assert listed == client.get(f"/api/v1/submissions/{public_id}", headers=headers).get_json()
-    assert_contains(listed["judgement"], {**stored, "schema_version": 3})
+    assert_contains(listed["judgement"], stored)
 
     key = stored["device"]["key"]
     board = site.app.test_client().get(f"/leaderboards/vector-add?device={key}")
@@ -76,11 +76,11 @@ def test_everything_shows_it(site: Site, name: str) -> None:
     assert ("score" in rendered) == (measurement is not None)
 
 
-@pytest.mark.parametrize("name", ["v1_replayed", "v1_not_replayed"])
+@pytest.mark.parametrize("name", ["v3_replayed", "v3_not_replayed"])
 def test_everything_shows_an_audit_of_it(site: Site, name: str) -> None:
     stored = load_stored(name)
     public_id = enter(site, stored)
-    board = BoardKey("vector-add", H200.key, site.services.packs["vector-add"].major)
+    board = AuditedBoard("vector-add", H200.key, site.services.packs["vector-add"].major)
     now = site.services.clock()
     with site.database() as session:
         lease = claim_board(session, board, owner="test", now=now)
@@ -91,7 +91,7 @@ def test_everything_shows_an_audit_of_it(site: Site, name: str) -> None:
         assert finish_audit(session, lease, {contender.submission_id: found}, now=now, pause_s=0)
         kept = session.execute(text("SELECT measurement FROM audits")).scalar_one()
         assert (json.loads(kept) if isinstance(kept, str) else kept) == stored["measurement"]
-    title = "Audited" if name == "v1_replayed" else "Not audited"
+    title = "Audited" if name == "v3_replayed" else "Not audited"
     assert title in site.visitor("ada").get(f"/submissions/{public_id}").text
     headers = {"Authorization": f"Bearer {site.token_of('ada')}"}
     status = site.app.test_client().get(f"/api/v1/submissions/{public_id}", headers=headers).get_json()
@@ -99,14 +99,11 @@ def test_everything_shows_an_audit_of_it(site: Site, name: str) -> None:
 
 
 def test_what_is_stored_of_a_new_judgement_says_its_version(site: Site) -> None:
-    public_id = enter(site, load_stored("v1_replayed"))
+    public_id = enter(site, load_stored("v3_replayed"))
     with site.database() as session:
         submission = session.query(Submission).filter_by(public_id=public_id).one()
         assert submission.judgement is not None
-        submission.judgement = read_judgement(load_stored("v1_modelled_time"))
+        submission.judgement = read_judgement(load_stored("v3_modelled_time"))
         session.flush()
         kept = session.execute(text("SELECT judgement FROM submissions")).scalar_one()
-    assert (json.loads(kept) if isinstance(kept, str) else kept) == {
-        "schema_version": 3,
-        **load_stored("v1_modelled_time"),
-    }
+    assert (json.loads(kept) if isinstance(kept, str) else kept) == load_stored("v3_modelled_time")

@@ -8,7 +8,7 @@ import pytest
 
 from judge.judgement import CaseJudgement, MemoryFault, RacingAccess
 from judge.verdict import Verdict
-from tests.web_site import KERNEL, Site, accepted, counted, post, timed, wrong
+from tests.web_site import KERNEL, Site, accepted, post, timed, wrong
 
 JSON = {"Accept": "application/json"}
 
@@ -71,16 +71,6 @@ def test_a_challenge_shows_the_history_with_a_table_behind_the_picture(sent: Sit
     assert re.findall(r'<td class="number">(\d\d\.\d+ µs)</td></tr>', page) == ["30.00 µs", "40.00 µs"]
     assert "Your times on" not in sent.visitor().get("/submissions?challenge=transpose").text
     assert "Your times on" not in sent.visitor().get("/submissions").text
-
-
-def test_counted_instructions_are_no_times(site: Site) -> None:
-    for _ in range(2):
-        _send(site)
-        site.work(cases=accepted("n-1"), measurement=counted())
-    page = site.visitor().get("/submissions?challenge=vector-add").text
-    assert "1,234,567 instructions" in page
-    assert "as before" in page
-    assert "Your times on" not in page
 
 
 def test_a_race_is_one_sentence_with_its_lines_and_what_to_do(site: Site) -> None:

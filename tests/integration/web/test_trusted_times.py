@@ -13,7 +13,7 @@ from judge.judgement import BuildReport, Judgement, Measurement
 from judge.judgement_json import read_fingerprint
 from judge.verdict import Verdict
 from store.accounts import find_user
-from store.audits import BoardKey, claim_board, contenders, finish_audit
+from store.audits import AuditedBoard, claim_board, contenders, finish_audit
 from store.submissions import create_submission
 from tests.web_site import H200, KERNEL, Site, accepted, timed, trusted
 
@@ -52,7 +52,7 @@ def replayed(value: float) -> Measurement:
 
 def audit(site: Site, found: dict[str, Measurement | str]) -> None:
     """Audit the board: by user, a measurement, or why the timing is not trusted."""
-    board = BoardKey("vector-add", H200.key, site.services.packs["vector-add"].major)
+    board = AuditedBoard("vector-add", H200.key, site.services.packs["vector-add"].major)
     now = site.services.clock()
     with site.database() as session:
         lease = claim_board(session, board, owner="test", now=now)

@@ -21,7 +21,7 @@ from store.migrate import SchemaState, current_revision, is_current, schema_stat
 from store.sweeping import expire_leases
 from tests.cheap_passwords import HASHER
 from tests.stored_judgements import STORED, load_stored
-from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, counted, post
+from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, on_emulator, post
 from web.app import create_app
 from web.settings import WebSettings
 
@@ -30,8 +30,7 @@ HASH = HASHER.hash(PASSWORD)
 TOKEN = "gj_made-by-the-first-release"
 DAY = datetime(2025, 1, 10, 12)
 BEST_S = 1e-6
-#: Forms of judgements that there were at the time.
-JUDGED = [name for name in STORED if name.startswith("v1_")]
+JUDGED = list(STORED)
 
 
 def fill_first_schema(connection: Connection) -> None:
@@ -67,7 +66,7 @@ def fill_first_schema(connection: Connection) -> None:
         )
     for name in JUDGED:
         _enter(connection, name, load_stored(name)["device"]["key"], "done", user="ada", judgement=load_stored(name))
-    faster = load_stored("v1_time_without_interval")
+    faster = load_stored("v3_replayed")
     faster["measurement"]["value"] = BEST_S
     _enter(connection, "bobs-best", H200.key, "done", user="bob", judgement=faster)
     _enter(connection, "waiting", EMULATOR.key, "queued", user="bob")
@@ -232,6 +231,6 @@ def _judge_what_waited(site: Site, *public_ids: str) -> None:
         lost = expire_leases(session, now=utc_now(), rules=LeaseRules())
         assert [one.owner for one in lost] == ["a worker of old"]
     for _ in public_ids:
-        site.work(cases=accepted("n-1"), measurement=counted())
+        site.work(cases=accepted("n-1"), measurement=on_emulator())
     found = [site.submission(public_id) for public_id in public_ids]
     assert {(one.state, one.verdict) for one in found} == {("done", "AC")}

@@ -12,6 +12,7 @@ from judge.judgement import BuildReport, Judgement, Measurement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from store.audits import find_audit
+from store.board_key import BoardKey
 from store.jobs import Stage, claim_job, finish_build, finish_judged
 from store.leaderboards import leaderboard
 from tests.host_device.backend import BACKENDS, LANGUAGES
@@ -76,7 +77,7 @@ def test_an_audit_measures(make_fleet: MakeFleet, tmp_path: Path) -> None:
 
     assert audit_one(context, DEVICE)
     with context.reads() as session:
-        board = leaderboard(session, challenge=PACK.slug, device_key=DEVICE.key, pack_major=1)
+        board = leaderboard(session, BoardKey(PACK.slug, DEVICE.key, 1))
         audits = {name: find_audit(session, fleet.submission(session, public_id)) for name, public_id in sent.items()}
     found = {name: audit for name, audit in audits.items() if audit is not None}
     assert set(found) == set(sent)

@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from judge.errors import Cancelled, InternalError
-from store.audits import AuditLease, BoardKey, claim_audit, claim_board, find_audit
+from store.audits import AuditedBoard, AuditLease, claim_audit, claim_board, find_audit
+from store.board_key import BoardKey
 from store.contests import join, set_challenges, standings
 from store.leaderboards import LeaderboardEntry, leaderboard
 from store.models import AuditJob, Contest, Submission
@@ -22,12 +23,12 @@ from workers.context import WorkerContext, make_context
 from workers.sweeper import sweep
 from workers.turns import run_or_help_one
 
-BOARD = BoardKey("reduction", "emulator", 1)
+BOARD = AuditedBoard("reduction", "emulator", 1)
 
 
 def entries(fleet: Fleet) -> list[LeaderboardEntry]:
     with fleet.reads() as session:
-        return leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
+        return leaderboard(session, BoardKey("reduction", "emulator", 1))
 
 
 @pytest.mark.exhaustive
@@ -69,7 +70,7 @@ def context(make_fleet: MakeFleet) -> Iterator[WorkerContext]:
 
 def order(context: WorkerContext) -> list[str]:
     with context.reads() as session:
-        found = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
+        found = leaderboard(session, BoardKey("reduction", "emulator", 1))
         return [entry.username for entry in found]
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.packs.pack import Pack
+from judge.verdict import Verdict
+from store.board_key import BoardKey
 from store.devices import upsert_device
 from store.leaderboards import leaderboard
+from store.models import Submission
 from tests.builds import ROOT
 from tests.integration.workers.conftest import MakeFleet
 from workers.context import make_context
@@ -40,7 +44,18 @@ def test_each_is_judged_in_its_own(make_fleet: MakeFleet, packs: dict[str, Pack]
     assert [fleet.verdict(each) for each in sent.values()] == ["AC", "AC"]
     assert fleet.verdict(wrong) == "CE"
     with context.reads() as session:
-        (entry,) = leaderboard(session, challenge=pack.slug, device_key="emulator", pack_major=pack.major)
-        assert entry.language in ("cuda", "triton")
+        (entry,) = leaderboard(session, BoardKey(pack.slug, "emulator", pack.major))
+        accepted = session.scalars(select(Submission).where(Submission.verdict == Verdict.ACCEPTED))
+        by_id = {row.public_id: row for row in accepted}
+        times = {
+            row.language: row.judgement.measurement.value
+            for row in by_id.values()
+            if row.judgement is not None and row.judgement.measurement is not None
+        }
+        assert times.keys() == {"cuda", "triton"}
+        assert times["cuda"] != times["triton"], "the board has nothing to choose"
+        assert entry.language == min(times, key=times.__getitem__)
+        assert entry.value == times[entry.language]
+        assert by_id[entry.submission_public_id].language == entry.language
     context.doorbell.close()
     context.engine.dispose()

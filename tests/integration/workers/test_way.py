@@ -9,6 +9,7 @@ import time
 import pytest
 
 from store.administration import hold_device, release_device
+from store.board_key import BoardKey
 from store.clock import utc_now
 from store.leaderboards import leaderboard
 from store.models import Device
@@ -33,7 +34,7 @@ def test_a_submission_is_built_judged_and_ranked(fleet: Fleet) -> None:
     assert fleet.events(accepted) == steps
     assert fleet.events(broken) == ["queued", "building", "done"]
     with fleet.reads() as session:
-        board = leaderboard(session, challenge="reduction", device_key="emulator", pack_major=1)
+        board = leaderboard(session, BoardKey("reduction", "emulator", 1))
         assert [(entry.username, entry.value, entry.submission_public_id) for entry in board] == [
             ("ada", 0.5, accepted)
         ]

@@ -17,6 +17,7 @@ from cli.api import Api
 Handler = Callable[[httpx.Request], httpx.Response]
 
 JUDGEMENT: dict[str, Any] = {
+    "schema_version": 3,
     "verdict": "AC",
     "challenge": "softmax",
     "pack_version": "1.0.0",
@@ -40,8 +41,8 @@ JUDGEMENT: dict[str, Any] = {
         }
     ],
     "measurement": {
-        "metric": "warp_instructions",
-        "value": 1234567,
+        "metric": "modelled_time_s",
+        "value": 4.242e-3,
         "median_s": None,
         "spread": 0.0,
         "runs": 1,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.audits import BoardKey, claim_board
+from store.audits import AuditedBoard, claim_board
 from store.clock import utc_now
 from store.models import User
 from store.submissions import create_submission
@@ -79,7 +79,7 @@ def test_a_failure_leaves_the_board_as_it_was(
     cli: Cli, context: WorkerContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with context.sessions.begin() as session:
-        claim_board(session, BoardKey("reduction", "emulator", 1), owner="worker 7", now=utc_now())
+        claim_board(session, AuditedBoard("reduction", "emulator", 1), owner="worker 7", now=utc_now())
     held = cli("audit", "reduction", "--device", "cuda:0")
     assert held.exit_code == 1
     assert "worker 7 audits this board now" in held.stderr

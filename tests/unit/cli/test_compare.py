@@ -22,7 +22,7 @@ FAST = "shared line\nfast line\n"
 
 def judged(seconds: float, lines: dict[int, float], *, requests: int = 0, sectors: int = 0) -> Judgement:
     """A judgement with one benchmark case of that time; ``lines`` are shares of it."""
-    stored = read_judgement(load_stored("v2_modelled_time"))
+    stored = read_judgement(load_stored("v3_modelled_time"))
     assert stored.measurement is not None
     [case] = stored.measurement.cases
     assert isinstance(case, ModelledCase)

@@ -6,9 +6,8 @@ import pytest
 
 from judge.compile.kernels import kernel_name
 from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, MismatchMap, RacingAccess
-from judge.judgement_json import read_judgement
 from judge.verdict import Verdict, combine_verdicts
-from tests.web_site import EMULATOR, H200, accepted, counted, faulty, timed, wrong
+from tests.web_site import EMULATOR, H200, accepted, faulty, timed, wrong
 from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.presenter import present_report
 
@@ -30,16 +29,9 @@ def test_a_time_comes_with_throughput_and_spread() -> None:
     figures = [(figure.value, figure.unit) for figure in report.figures]
     assert figures == [("125", "µs"), ("3,210", "GB/s"), ("268", "GFLOP/s"), ("± 0.1", "%")]
     assert report.passed == 2
-    assert not report.counts_instructions
     assert report.benchmarks[0].runs == 20
     assert "<svg" in report.benchmarks[0].chart
     assert ("Driver", "580.95") in report.device_facts
-
-
-def test_a_count_is_called_what_it_is() -> None:
-    report = present_report(_judgement(cases=accepted("a"), measurement=counted(1_234_567)))
-    assert [(figure.value, figure.label) for figure in report.figures] == [("1,234,567", "warp instructions")]
-    assert report.counts_instructions
 
 
 def test_a_mismatch_names_places_and_values() -> None:
@@ -185,12 +177,6 @@ def test_compiler_messages_are_put_to_their_lines_once() -> None:
         4: [Note("fatal error: no_such.h: No such file or directory", is_error=True)],
         20: [Note("warning: variable was declared but never referenced", is_error=False)],
     }
-
-
-def test_a_judgement_of_an_older_version_can_still_be_shown() -> None:
-    report = present_report(read_judgement({"verdict": "IE"}))
-    assert report.title == "internal error"
-    assert report.cases == ()
 
 
 def test_a_fault_is_told_once_by_its_line_and_what_is_wrong() -> None:

@@ -87,7 +87,6 @@ def test_a_measured_ceiling_wins_and_an_unknown_gpu_has_points_alone() -> None:
 @pytest.mark.parametrize(
     "measurement",
     [
-        Measurement("warp_instructions", 100.0, 1, 0.0, cases=(CASE,)),
         replace(TIMED, cases=()),
         replace(TIMED, cases=(replace(CASE, flops=None),)),
         replace(TIMED, cases=(replace(CASE, bytes=0.0),)),

@@ -36,7 +36,7 @@ def test_a_good_pack(pack_directory: Path) -> None:
         ('title = "Scale a vector"', 'tilte = "Scale a vector"', "title", "required"),
         ('difficulty = "easy"', 'difficulty = "trivial"', "difficulty", "easy"),
         ('version = "2.3.4"', 'version = "2.3"', "version", "match"),
-        ("schema = 2", "schema = 1", "schema", "gpujudge pack migrate"),
+        ("schema = 2", "schema = 1", "schema", "2"),
         ("schema = 2", "schema = 3", "schema", "2"),
         ("max = 1000", "max = 0", "axes.N", "above"),
         ("const float* x", "const flaot* x", "signature", "unknown type"),

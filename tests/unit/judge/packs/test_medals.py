@@ -34,7 +34,6 @@ def test_each_kind_of_time_has_its_own_and_a_scale_belongs_to_its_metric(tmp_pat
     assert found == {"time_s": Medals.below(0.9), "modelled_time_s": Medals.below(0.3)}
     pack = replace(load_pack(CHALLENGES / "vector-add"), default_medals=found)
     assert pack.medals_for("modelled_time_s/h200/1") == Medals.below(0.3)
-    assert pack.medals_for("warp_instructions") is None
     declared = Medals(0.1, 0.2, 0.3)
     pack = replace(pack, bench=replace(pack.bench, medals=declared))
     assert pack.medals_for("time_s") == declared

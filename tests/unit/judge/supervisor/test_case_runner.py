@@ -14,7 +14,7 @@ from judge.compile.target import Target
 from judge.judgement import Mismatch
 from judge.packs.pack import Case
 from judge.sandbox.launch import JailExit
-from judge.supervisor import case_runner
+from judge.supervisor import case_report
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.process import Ending, RunnerEnded
@@ -29,7 +29,7 @@ def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
     with CasePreparer(twice_pack(), 7, twice_pack().cases) as preparer:
         for case in twice_pack().cases:
             prepared = preparer.take()
-            shown = case_runner._shown(twice_pack(), prepared, {"output": prepared.inputs["input"]})
+            shown = case_report.shown_arrays(twice_pack(), prepared, {"output": prepared.inputs["input"]})
             assert [(array.name, array.role) for array in shown] == (
                 [("input", "input"), ("N", "input"), ("output", "expected"), ("output", "got")]
                 if case.is_public
@@ -49,7 +49,7 @@ def test_the_answers_of_public_cases_alone_are_kept_to_be_shown() -> None:
 )
 def test_an_output_of_zeros_may_be_one_that_no_kernel_wrote(got: list[float], launches: int | None, hint: str) -> None:
     wrong = Mismatch("out", ((0,),), (2.0,), (0.0,), 1, len(got), 2.0, 1.0, "out[0] is 0.0, expected 2.0")
-    found = case_runner.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)}, launches)
+    found = case_report.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)}, launches)
     assert found is not None
     assert found.message == wrong.message + (f"; {hint} (cudaGetLastError() tells)" if hint else "")
 

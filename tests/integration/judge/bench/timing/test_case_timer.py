@@ -14,10 +14,10 @@ import pytest
 
 from judge.bench.conditions import MAX_DROPPED_BURSTS, GpuConditions
 from judge.bench.statistics import StoppingRule
+from judge.bench.timing.call_maker import CallMaker
 from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
 from judge.bench.timing.null_kernel import CALLS, NullKernelProbe, NullKernelProcesses
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import CallMaker
 from judge.bench.timing.verification import Verifier
 from judge.errors import InternalError
 from judge.gpu.nvml import GpuState

@@ -9,9 +9,10 @@ import pytest
 
 from judge.bench.conditions import GpuConditions
 from judge.bench.statistics import StoppingRule
+from judge.bench.timing.call_maker import CallMaker, NullCallMaker
 from judge.bench.timing.case_timer import CaseTimer, ProcessTiming
 from judge.bench.timing.sampling import SecretStream
-from judge.bench.timing.schedule import CallMaker, InputKey, NullCallMaker, PlannedCall
+from judge.bench.timing.schedule import InputKey, PlannedCall
 from judge.bench.timing.verification import Verifier
 from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Pack

@@ -198,7 +198,7 @@ def emulated_device(runtime: Runtime) -> Iterator[CudaDevice]:
         patch.setattr("judge.runner.cuda.driver.Driver", Driver)
         cuda = importlib.import_module("judge.runner.cuda.device")
         patch.setattr("judge.runner.cuda.flush._MIN_BYTES", 1 << 16)
-        patch.setattr("judge.runner.cuda.kernels._THREADS", 16)
+        patch.setattr("judge.wire.kernel_abi._THREADS", 16)
         patch.setattr(cuda.CudaDevice, "_warm_up", lambda _device: None)
         opened = cuda.open_device(DeviceOptions())
         yield opened

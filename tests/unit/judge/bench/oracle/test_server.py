@@ -12,7 +12,8 @@ import pytest
 
 from judge.bench.oracle import server
 from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, Begin, Question
-from judge.bench.timing.schedule import CallMaker, InputKey, PlannedCall
+from judge.bench.timing.call_maker import CallMaker
+from judge.bench.timing.schedule import InputKey, PlannedCall
 from judge.packs.inputs import lazy_inputs
 from judge.packs.judging import expected_outputs
 from judge.packs.lazy_array import real_arrays

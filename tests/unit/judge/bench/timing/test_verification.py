@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.bench.timing.schedule import CallMaker, InputKey, PlannedCall
+from judge.bench.timing.call_maker import CallMaker
+from judge.bench.timing.schedule import InputKey, PlannedCall
 from judge.bench.timing.verification import OpenedCall, Verifier
 from judge.errors import Cancelled
 from judge.native import library

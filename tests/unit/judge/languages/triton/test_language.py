@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.commands.local import pack_of
 from cli.errors import UsageError
+from cli.local_setup import pack_of
 from cli.source import Source
 from judge.compile.target import Target
 from judge.errors import InternalError

@@ -1,0 +1,70 @@
+"""Turns what a runner claims of faults and failed calls into the judgement's form, and into words."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+from judge.compile.source_files import OwnLines, own_name
+from judge.judgement import MemoryFault, RacingAccess
+from judge.supervisor.error_explanations import explain_cuda
+from judge.wire.messages import CallClaim, FaultClaim, PartyClaim
+
+#: The folder of the source in the compiler's jail, which appears in messages.
+BUILD_FOLDER = "/tmp/"
+_LAUNCHES = ("cudaLaunch", "__cudaLaunch")
+#: No call instruction is longer.
+_CALL_BYTES = 8
+
+
+def describe(claim: FaultClaim) -> str:
+    """Returns what a fault is, in words."""
+    if claim.message:
+        return without_folder(claim.message)
+    return f"{claim.kind} at {file_name(claim.file)}:{claim.line}" if claim.file else claim.kind
+
+
+def describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]], own: OwnLines) -> str:
+    """Returns which call failed, on which line, and why."""
+    what = "a launch" if call.call.startswith(_LAUNCHES) else call.call
+    line = next(filter(None, (_line_of(frame, call_lines) for frame in call.frames)), None)
+    place = f" at {own.name(line)}" if line else ""
+    why = f"{call.name}: {without_folder(call.why)}" if call.why else explain_cuda(call.name, "")
+    return f"{what}{place} failed with {why}"
+
+
+def _line_of(offset: int, call_lines: Sequence[tuple[int, int]]) -> int | None:
+    """Returns the line of the call that an offset lies in: behind its first byte, and before any other call."""
+    index = bisect.bisect_right(call_lines, offset, key=lambda pair: pair[0]) - 1
+    if index < 0 or offset - call_lines[index][0] >= _CALL_BYTES:
+        return None
+    return call_lines[index][1]
+
+
+def without_folder(text: str) -> str:
+    """Returns a message without the compiler jail's folder."""
+    return text.replace(BUILD_FOLDER, "")
+
+
+def file_name(path: str) -> str:
+    """Returns a file's name in the source, or, of a header elsewhere, its path without the folders."""
+    name = own_name(path)
+    return name.rpartition("/")[2] if name.startswith("/") else name
+
+
+def fault_of(claim: FaultClaim) -> MemoryFault:
+    """Returns a fault as the judgement has it."""
+    return MemoryFault(
+        kind=claim.kind,
+        message=without_folder(claim.message),
+        kernel=claim.kernel or None,
+        file=file_name(claim.file) or None,
+        line=claim.line or None,
+        thread=claim.thread,
+        block=claim.block,
+        other=None if claim.other is None else _racing_access(claim.other),
+    )
+
+
+def _racing_access(claim: PartyClaim) -> RacingAccess:
+    return RacingAccess(file_name(claim.file) or None, claim.line or None, claim.thread, claim.block, claim.is_write)
