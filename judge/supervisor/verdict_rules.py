@@ -326,7 +326,7 @@ def _outcome_if_stopped(
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, "the kernels executed more instructions than is allowed")
     if report.limit == "wall":
         loop = next((claim for claim in report.faults if claim.kind == _ENDLESS), None)
-        what = f"a kernel ran for longer than {limit_s:g} s" if loop is None else _describe(loop)
+        what = f"a kernel ran for longer than {limit_s:g} s" if loop is None else describe(loop)
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     # The write of a race stays within its buffer.
     written = next((claim for claim in report.faults if claim.is_write and claim.other is None), None)
