@@ -117,8 +117,8 @@ def _migrated(data: Mapping[str, Any]) -> dict[str, Any]:
             f"the judgement is of version {version}, and this release reads versions 1 to {SCHEMA_VERSION}"
         )
     found = _from_version_1(data) if version == 1 else {**data, "schema_version": SCHEMA_VERSION}
-    measurement = found.get("measurement")
-    return {**found, "measurement": None if measurement is None else _readable_measurement(measurement)}
+    measured = {name: found[name] for name in ("measurement", "unranked") if found.get(name) is not None}
+    return found | {name: _readable_measurement(measurement) for name, measurement in measured.items()}
 
 
 def _from_version_1(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route, expect
 
-from judge.judgement import BuildReport
+from judge.judgement import BuildReport, ModelledCase
 from tests.e2e.conftest import Served
 from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, PASSWORD, accepted, counted, faulty, trusted, wrong
@@ -124,6 +125,36 @@ def test_a_run_is_reported_beneath_the_editor(page: Page, served: Served) -> Non
     page.get_by_role("link", name="line 3").click()
     expect(page.locator(".cm-activeLine")).to_contain_text("extern")
     expect(page.get_by_role("button", name="Run")).to_be_enabled()
+
+
+def test_a_run_is_compared_with_the_one_before_it(page: Page, served: Served) -> None:
+    def run(seconds: float, sectors: int) -> None:
+        page.keyboard.press("Control+Enter")
+        expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+        found = modelled(seconds)
+        case = found.cases[0]
+        assert isinstance(case, ModelledCase)
+        line = dataclasses.replace(case.lines[0], line=1, global_sectors=sectors)
+        found = dataclasses.replace(found, cases=(dataclasses.replace(case, lines=(line,)),))
+        served.site.work(cases=accepted("n-1"), unranked=found)
+        expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+
+    _sign_up(page, served)
+    _write(page)
+    run(10e-6, 80)
+    difference = page.locator("#difference")
+    expect(page.locator(".cm-heat-gutter .heat-4")).to_have_text("72 %")
+    expect(difference).to_be_hidden()
+    page.locator(".cm-content").click()
+    run(8.8e-6, 44)
+    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference.locator(".improved")).to_have_text("−12 % against the last run")
+    page.reload()
+    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    page.locator(".cm-content").click()
+    run(8.8e-6, 160)
+    expect(difference).to_have_text("as long as the last run, line 1: 1.1 → 4.0 sectors a request")
+    expect(difference.locator(".improved")).to_have_count(0)
 
 
 def test_messages_of_a_run_stand_at_their_lines_and_survive_a_reload(page: Page, served: Served) -> None:

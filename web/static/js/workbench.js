@@ -21,6 +21,7 @@ const template = () => starters.find((each) => each.dataset.language === languag
 const starter = () => template().content.textContent;
 const wantedKey = `wanted:${slug}`;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
+const profileKey = `profile:${form.dataset.user ?? ""}:${slug}`;
 
 const fileList = document.getElementById("files");
 const goToLine = (line) => editor.goTo(line);
@@ -274,6 +275,8 @@ async function showResult(result, source) {
         editor.showNotes(JSON.parse(report.dataset.notes));
         editor.showHeat(JSON.parse(report.dataset.heat));
       }
+      const difference = report.querySelector("#difference");
+      if (difference) showDifference(difference, result.report);
       enableButtons();
     },
     onGone: () => {
@@ -282,6 +285,18 @@ async function showResult(result, source) {
       enableButtons();
     },
   });
+}
+
+/** Says what changed since the last run, in the part of the report that has this run's profile. */
+async function showDifference(element, id) {
+  const { compareWithLast } = await import("./difference.js");
+  const found = compareWithLast(profileKey, id, JSON.parse(element.dataset.profile));
+  if (!found) return;
+  const time = document.createElement("b");
+  time.className = found.kind === "better" ? "improved" : "";
+  time.textContent = found.time;
+  element.replaceChildren(time, ...found.lines.map((line) => `, ${line}`));
+  element.hidden = false;
 }
 
 outcome.addEventListener("click", (event) => {
