@@ -308,8 +308,11 @@ def _sentence(text: str) -> str:
 
 def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseView:
     message = case.message
-    if any(message == fault.message for fault in case.memory_errors):
-        message = ""  # the fault's own entry shows it
+    for fault in case.memory_errors:
+        if fault.message and fault.message in message:  # the fault's own entry shows it
+            before, _, after = message.partition(fault.message)
+            before = before.removesuffix(SAME_IN_ALL_ORDERS).removesuffix("; ")
+            message = "; ".join(filter(None, (before, after.removeprefix("; "))))
     if case.mismatch is not None and message == case.mismatch.message:
         # The mismatch table shows the first two parts; the rest, if any, is a hint.
         # What is said of an imprecise answer comes before them.
