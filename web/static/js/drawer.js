@@ -46,7 +46,7 @@ export function showParts(report) {
 }
 
 export function showTab(name) {
-  if ((shown === "machine") !== (name === "machine")) onMachineCode(name === "machine");
+  const turned = (shown === "machine") !== (name === "machine");
   shown = name;
   for (const tab of tabs) {
     const isShown = tab.dataset.shows === name;
@@ -56,6 +56,7 @@ export function showTab(name) {
   outcome.hidden = name === "machine";
   if (machineCode) machineCode.hidden = name !== "machine";
   for (const part of outcome.querySelectorAll(".report > [data-tab]")) part.hidden = name !== "whole" && part.dataset.tab !== name;
+  if (turned) onMachineCode(name === "machine");
 }
 
 for (const tab of tabs) {
