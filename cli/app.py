@@ -26,9 +26,7 @@ _COMMANDS = {
     "submit": LazyCommand(
         "cli.commands.submissions:submit", "Send kernels: every case, then the timing, then the leaderboard."
     ),
-    "run": LazyCommand(
-        "cli.commands.submissions:run", "Try kernels on the public cases only; nothing is timed or ranked."
-    ),
+    "run": LazyCommand("cli.commands.submissions:run", "Try kernels on the public cases only; nothing is ranked."),
     "watch": LazyCommand("cli.commands.submissions:watch", "Follow a submission to its verdict."),
     "cancel": LazyCommand("cli.commands.submissions:cancel", "Cancel a submission that is not judged yet."),
     "source": LazyCommand("cli.commands.submissions:source", "Print the source of a submission."),

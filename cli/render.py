@@ -57,6 +57,8 @@ def lines(judgement: Judgement) -> list[Text]:
     out += _case_lines(judgement.cases)
     if judgement.measurement is not None:
         out += _measurement_lines(judgement.measurement)
+    if judgement.unranked is not None:
+        out += _measurement_lines(judgement.unranked, "unranked")
     return out
 
 
@@ -202,7 +204,7 @@ def _triple(values: Sequence[int] | None) -> str:
     return f"({', '.join(str(value) for value in values)})" if values else "?"
 
 
-def _measurement_lines(measurement: Measurement) -> list[Text]:
+def _measurement_lines(measurement: Measurement, name: str = "score") -> list[Text]:
     facts = [format_score(measurement.value)]
     if measurement.metric == "modelled_time_s":
         facts.append(f"modelled on {str(measurement.gpu).upper()}")
@@ -217,7 +219,7 @@ def _measurement_lines(measurement: Measurement) -> list[Text]:
         facts.append(f"{measurement.gb_per_s:.4g} GB/s")
     if measurement.gflop_per_s is not None:
         facts.append(f"{measurement.gflop_per_s:.4g} GFLOP/s")
-    out = [Text(f"  score   {', '.join(facts)}")]
+    out = [Text(f"  {name:<7} {', '.join(facts)}")]
     for case in measurement.cases:
         if isinstance(case, ModelledCase):
             out += _modelled_time_lines(case)

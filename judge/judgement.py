@@ -411,7 +411,11 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict on one submission on one device, and everything that led to it."""
+    """The verdict on one submission on one device, and everything that led to it.
+
+    ``unranked`` is the time of a run whose public cases are all accepted: one benchmark, modelled by the emulator. It
+    has the form of a ``measurement``, which runs do not have, and enters no board.
+    """
 
     schema_version: Literal[3] = field(default=SCHEMA_VERSION, kw_only=True)
     verdict: Verdict
@@ -423,3 +427,9 @@ class Judgement:
     measurement: Measurement | None = None
     message: str = ""
     wall_s: float = 0.0
+    unranked: Measurement | None = field(default=None, metadata=WHEN_KNOWN)
+
+    @property
+    def shown_measurement(self) -> Measurement | None:
+        """The score, or else the unranked time."""
+        return self.measurement if self.measurement is not None else self.unranked

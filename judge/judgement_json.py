@@ -110,8 +110,8 @@ def _of_this_version(data: Mapping[str, Any]) -> dict[str, Any]:
     version = data.get("schema_version")
     if version != SCHEMA_VERSION:
         raise UnreadableJudgement(f"the judgement is of version {version}, and this release reads {SCHEMA_VERSION}")
-    measurement = data.get("measurement")
-    return {**data, "measurement": None if measurement is None else _readable_measurement(measurement)}
+    measured = {name: data[name] for name in ("measurement", "unranked") if data.get(name) is not None}
+    return {**data, **{name: _readable_measurement(measurement) for name, measurement in measured.items()}}
 
 
 def _readable_measurement(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from enum import StrEnum
 from emulator.records import dataclass
 from judge.backends.base import Backend
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
-from judge.backends.scoring import Ahead, Scorer, ScoringJob
+from judge.backends.scoring import Ahead, Score, Scorer, ScoringJob
 from judge.backends.sessions import sessions_for
 from judge.backends.untimed import UntimedScorer
 from judge.bench.conditions import Background
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
 from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.packs.isolation.client import PROCESSES
@@ -40,7 +40,8 @@ _MAX_KILLS = 2
 
 
 class Mode(StrEnum):
-    """RUN judges the sample cases; SUBMIT all cases, and then the benchmarks, whose time is the score.
+    """RUN judges the sample cases, and times what the backend times of a run; SUBMIT judges all cases, and then the
+    benchmarks, whose time is the score.
 
     CHECK judges all cases and calls each benchmark once, whose outputs it checks as those of a timed call: no time is
     taken.
@@ -201,8 +202,10 @@ class _Task:
 
     @property
     def benchmarks(self) -> tuple[Case, ...]:
-        """The cases that are scored, or called once."""
-        return () if self.mode is Mode.RUN else self.pack.benchmarks_for(self.device.kind)
+        """The cases that are scored, or called once; of a run, those of its unranked time."""
+        if self.mode is Mode.RUN:
+            return self.backend.benchmarks_of_run(self.pack)
+        return self.pack.benchmarks_for(self.device.kind)
 
     def build_null_kernel(self) -> Artifact:
         """Builds a ``solve`` that does nothing. Raises InternalError."""
@@ -248,7 +251,7 @@ def _judge_built(
     )  # fmt: skip
     scorer: Scorer = UntimedScorer(job) if task.mode is Mode.CHECK else task.backend.scorer(job)
     judged: list[CaseJudgement] = []
-    score: Measurement | None = None
+    scored = Score((), None)
     try:
         task.progress(Progress("running", total=len(cases)))
         for answer in case_runner.judge_cases(cases):
@@ -266,12 +269,12 @@ def _judge_built(
             task.progress(Progress("timing"))
             with factory.quiet():
                 scored = scorer.score()
-            judged += scored.cases
-            score = scored.measurement
+            if task.mode is not Mode.RUN:
+                judged += scored.cases
         case_runner.end_session()
         if case_runner.flooded and _all_accepted(judged):
             judged[-1] = _flooded(judged[-1])
-            score = None
+            scored = Score((), None)
     finally:
         scorer.close()
         case_runner.close()
@@ -279,7 +282,14 @@ def _judge_built(
     message = next((case.message for case in judged if case.verdict is verdict), "")
     if verdict is Verdict.ACCEPTED:
         message = ""
-    return Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), score, message)
+    judgement = Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), message=message)
+    if task.mode is not Mode.RUN:
+        return dataclasses.replace(judgement, measurement=scored.measurement)
+    # The verdict of a run is that of its public cases.
+    why_untimed = next((case.message for case in scored.cases if case.message), "")
+    return dataclasses.replace(
+        judgement, unranked=scored.measurement, message=message or (f"not timed: {why_untimed}" if why_untimed else "")
+    )
 
 
 def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:

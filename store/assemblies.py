@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session, undefer
 
-from store.models import AssemblyRequest, Submission
+from store.models import AssemblyRequest, DraftAssembly, Submission
 from store.upsert import upsert
 
 #: Longer than making one takes, in seconds.
@@ -69,7 +69,12 @@ def find_assembly(session: Session, submission: Submission, arch: str) -> Assemb
     return session.get(AssemblyRequest, (submission.id, arch), options=[undefer(AssemblyRequest.content)])
 
 
-def read_content(request: AssemblyRequest) -> Mapping[str, Any] | None:
+def packed_content(content: Mapping[str, Any]) -> bytes:
+    """Returns the JSON of the machine code as it is stored."""
+    return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 6)
+
+
+def read_content(request: AssemblyRequest | DraftAssembly) -> Mapping[str, Any] | None:
     """Returns the JSON of the machine code, or None while there is none."""
     if request.content is None:
         return None
@@ -101,8 +106,7 @@ def claim_assembly(session: Session, *, now: datetime) -> AssemblyLease | None:
 
 def finish_assembly(session: Session, lease: AssemblyLease, content: Mapping[str, Any], *, now: datetime) -> bool:
     """Writes the machine code. Returns False if another worker has the request."""
-    data = zlib.compress(json.dumps(content, separators=(",", ":")).encode(), 6)
-    return _end(session, lease, now=now, content=data)
+    return _end(session, lease, now=now, content=packed_content(content))
 
 
 def refuse_assembly(session: Session, lease: AssemblyLease, problem: str, *, now: datetime) -> bool:

@@ -22,6 +22,7 @@ from store.models import (
     Class,
     ClassMember,
     Draft,
+    DraftAssembly,
     EarlierJudgement,
     Event,
     GivenUp,
@@ -83,7 +84,11 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     session.execute(delete(AssemblyRequest).where(AssemblyRequest.submission_id.in_(mine)))
     session.execute(delete(Event).where(Event.submission_id.in_(mine)))
     session.execute(update(Job).where(Job.submission_id.in_(mine)).values(build_report=None, last_error=None))
-    for table in (Draft, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp, SolutionLike):
+    personal = (
+        Draft, DraftAssembly, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp,
+        SolutionLike,
+    )  # fmt: skip
+    for table in personal:
         session.execute(delete(table).where(table.user_id == user.id))
     user.username = user.username_key = f"{DELETED_PREFIX}{user.id}"
     user.name_skeleton = user.password_hash = user.email = user.email_key = user.totp_secret = None

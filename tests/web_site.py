@@ -118,9 +118,10 @@ class Site:
         cases: tuple[CaseJudgement, ...] = (),
         build: BuildReport | None = None,
         measurement: Measurement | None = None,
+        unranked: Measurement | None = None,
     ) -> None:
         """Judge the oldest waiting submission for ``device`` as its two workers would."""
-        steps = self.work_in_steps(device=device, cases=cases, build=build, measurement=measurement)
+        steps = self.work_in_steps(device=device, cases=cases, build=build, measurement=measurement, unranked=unranked)
         for _ in steps:
             pass
 
@@ -131,6 +132,7 @@ class Site:
         cases: tuple[CaseJudgement, ...] = (),
         build: BuildReport | None = None,
         measurement: Measurement | None = None,
+        unranked: Measurement | None = None,
     ) -> Iterator[str]:
         """As ``work``, pausing after each committed step: its name is given."""
         rules, now = LeaseRules(), self.services.clock
@@ -167,6 +169,7 @@ class Site:
                 build=build,
                 cases=cases,
                 measurement=measurement,
+                unranked=unranked,
             )
             assert finish_judged(session, lease, judgement, now=now())
         yield "done"

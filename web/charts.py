@@ -154,7 +154,7 @@ def history_chart(values: Sequence[float], current: int | None, label: Callable[
     if len(values) < 2 or min(values) <= 0:
         return Markup("")
     low, high = math.log(min(values)), math.log(max(values))
-    top, bottom = 10, 96
+    top, bottom = 24, 186
 
     def to_x(index: int) -> float:
         return round(LEFT + 70 + index * (WIDTH - LEFT - RIGHT - 80) / (len(values) - 1), 1)
@@ -162,7 +162,7 @@ def history_chart(values: Sequence[float], current: int | None, label: Callable[
     def to_y(value: float) -> float:
         return round(bottom - (math.log(value) - low) / ((high - low) or 1.0) * (bottom - top), 1)
 
-    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 106, title)]
+    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(WIDTH, 216, title)]
     best, path = values[0], f"M{to_x(0)} {to_y(values[0])}"
     for index, value in enumerate(values[1:], start=1):
         path += f"H{to_x(index)}"
@@ -176,6 +176,12 @@ def history_chart(values: Sequence[float], current: int | None, label: Callable[
         parts.append(dot.format(style, to_x(index), to_y(value), radius, label(value)))
     for y, value in ((top + 4, max(values)), (bottom + 4, min(values))):
         parts.append(Shape('<text x="{}" y="{}">{}</text>').format(LEFT, y, label(value)))
+    parts.append(Shape('<text x="{}" y="{}">time, logarithmic</text>').format(LEFT, top - 12))
+    for index, anchor in ((0, "middle"), (len(values) - 1, "end")):
+        text = Shape('<text x="{}" y="{}" text-anchor="{}">{}</text>')
+        parts.append(text.format(to_x(index), bottom + 24, anchor, f"{index + 1:,}"))
+    middle = Shape('<text x="{}" y="{}" text-anchor="middle">submission, oldest first</text>')
+    parts.append(middle.format(round((to_x(0) + to_x(len(values) - 1)) / 2, 1), bottom + 24))
     return Markup("").join([*parts, Markup("</svg>")])
 
 

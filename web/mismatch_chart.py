@@ -10,18 +10,26 @@ from judge.judgement import MismatchMap
 from web.formatting import whole
 from web.svg import Shape
 
-#: The side of a cell, and the height of the single row of a vector.
-_CELL, _STRIP = 10, 40
+#: The least side of a cell.
+_CELL = 10
+#: The least height of the map itself; room for the axes around it.
+_LEAST_HEIGHT, _LEFT, _TOP = 160, 56, 30
+#: A map of few columns is drawn this wide, so that its axis can be read.
+_LEAST_WIDTH = 160
 
 
 def mismatch_chart(found: MismatchMap, title: str) -> Markup:
     """Draws the cells in which elements are wrong; the fuller the colour, the more of them are."""
-    tall = _STRIP if len(found.cells) == 1 else _CELL
-    width, height = _CELL * len(found.cells[0]), tall * len(found.cells)
-    # Drawn at its own size, so that an output of few elements is not blown up.
+    is_vector = len(found.cells) == 1
+    wide = max(_CELL, -(-_LEAST_WIDTH // len(found.cells[0])))
+    tall = max(_CELL, -(-_LEAST_HEIGHT // len(found.cells)))
+    width, height = wide * len(found.cells[0]), tall * len(found.cells)
+    whole_width, whole_height = _LEFT + width + 24, _TOP + height + 6
     parts = [Shape('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
-        width, height, title
+        whole_width, whole_height, title
     )]  # fmt: skip
+    parts += _axis_labels(found, width, height, is_vector=is_vector)
+    parts.append(Shape('<g transform="translate({} {})">').format(_LEFT, _TOP))
     parts.append(Shape('<rect class="right" width="{}" height="{}"/>').format(width, height))
     for number, row in enumerate(found.cells):
         across = 0
@@ -30,9 +38,28 @@ def mismatch_chart(found: MismatchMap, title: str) -> Markup:
             if level != "0":
                 box = Shape('<rect class="wrong" x="{}" y="{}" width="{}" height="{}" fill-opacity="{}"/>')
                 opacity = round(0.25 + 0.75 * int(level) / 9, 2)
-                parts.append(box.format(_CELL * across, tall * number, _CELL * cells, tall, opacity))
+                parts.append(box.format(wide * across, tall * number, wide * cells, tall, opacity))
             across += cells
+    parts.append(Shape('<rect class="frame" width="{}" height="{}"/></g>').format(width, height))
     return Markup("").join([*parts, Markup("</svg>")])
+
+
+def _axis_labels(found: MismatchMap, width: int, height: int, *, is_vector: bool) -> list[Markup]:
+    """Returns the first and last index of each axis, and between them what the axis counts."""
+    text = Shape('<text x="{}" y="{}" text-anchor="{}">{}</text>')
+    columns = "element" if is_vector else "column"
+    labels = [
+        text.format(_LEFT, _TOP - 6, "start", "0"),
+        text.format(_LEFT + width // 2, _TOP - 6, "middle", columns),
+        text.format(_LEFT + width, _TOP - 6, "end", whole(found.width - 1)),
+    ]
+    if not is_vector:
+        labels += [
+            text.format(_LEFT - 6, _TOP + 10, "end", "0"),
+            text.format(_LEFT - 6, _TOP + height // 2, "end", "row"),
+            text.format(_LEFT - 6, _TOP + height, "end", whole(found.height - 1)),
+        ]
+    return labels
 
 
 def map_in_words(found: MismatchMap) -> str:

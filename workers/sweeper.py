@@ -20,6 +20,7 @@ from store.assemblies import purge_assemblies
 from store.builds import purge_builds
 from store.contest_audits import request_contest_audits
 from store.doorbell import ring_queue
+from store.draft_assemblies import purge_draft_assemblies
 from store.rechecks import purge_rechecks
 from store.retention import purge_history
 from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
@@ -70,6 +71,7 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
         purge_builds(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
+        purge_draft_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         purge_rechecks(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from judge.judgement import DeviceInfo
 from store.jobs import Stage
-from workers.assembly import assemble_one
+from workers.assembly import assemble_draft_one, assemble_one
 from workers.audit import audit_one
 from workers.build import build_one
 from workers.context import WorkerContext
@@ -23,6 +23,7 @@ def build_or_help_one(context: WorkerContext, *, rung_before: datetime | None = 
     return (
         build_one(context, rung_before=rung_before)
         or assemble_one(context)
+        or assemble_draft_one(context)
         or (rung_before is not None and recheck_one(context, Stage.BUILD))
     )
 

@@ -60,7 +60,9 @@ def judge(
     challenge: options.Challenge = None,
     device: options.Device = None,
     language: options.Language = None,
-    samples_only: Annotated[bool, typer.Option("--samples-only", help="Only the public cases, and no timing.")] = False,
+    samples_only: Annotated[
+        bool, typer.Option("--samples-only", help="Only the public cases, and no ranked time.")
+    ] = False,
     seed: Seed = None,
     case: Annotated[
         str | None, typer.Option("--case", metavar="ID", help="Only this case, and no timing: to repeat a failure.")

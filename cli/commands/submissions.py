@@ -74,7 +74,9 @@ def run(
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Try kernels on the public cases only; nothing is timed or ranked. Otherwise as submit.
+    """Try kernels on the public cases only; nothing is ranked. Otherwise as submit.
+
+    Where they are right, the emulator also models the time of one benchmark and says what limits it.
 
     With --set and --input they run on an input of your own instead, and the reference's answer is printed beside the
     kernel's: `gpujudge run add.cu --set N=4 --input 'A=1 2 3 4'`. What you leave out is as in the first public case.

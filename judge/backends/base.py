@@ -125,6 +125,11 @@ class Backend(Protocol):
         del pack, cases, device, settings, factory
         return None
 
+    def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
+        """Returns the benchmarks whose unranked time a run shows; none where a time takes longer than a run may."""
+        del pack
+        return ()
+
     @abstractmethod
     def scorer(self, job: ScoringJob) -> Scorer:
         """Returns the scorer of one submission."""

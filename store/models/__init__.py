@@ -10,7 +10,7 @@ from store.models.duties import Duty
 from store.models.rechecks import RecheckRequest
 from store.models.site import ChangedSetting, Notice
 from store.models.solutions import GivenUp, SolutionLike
-from store.models.submissions import Artifact, AssemblyRequest, Build, Draft, Event, Job, Submission
+from store.models.submissions import Artifact, AssemblyRequest, Build, Draft, DraftAssembly, Event, Job, Submission
 from store.models.totals import BestResult, BoardTotals, ChallengeTotals, UserProgress, VerdictTotals
 from store.models.tracks import ReachedGoal
 from store.models.users import ApiToken, Identity, OneTimeLink, RecoveryCode, Role, User, WebSession
@@ -43,6 +43,7 @@ __all__ = [
     "DeviceBoard",
     "DeviceCalibration",
     "Draft",
+    "DraftAssembly",
     "Duty",
     "EarlierJudgement",
     "Event",

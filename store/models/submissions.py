@@ -169,6 +169,31 @@ class AssemblyRequest(Base):
     content: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
 
 
+class DraftAssembly(Base):
+    """The machine code of what a user is writing for a challenge: of the text that was sent last, no other is kept.
+
+    ``digest`` names all that decides the machine code. ``content``, ``problem`` and the lease are those of
+    AssemblyRequest.
+    """
+
+    __tablename__ = "draft_assemblies"
+    __table_args__ = (Index("ix_draft_assemblies_ended_at_asked_at", "ended_at", "asked_at"),)
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64))
+    pack_digest: Mapped[str] = mapped_column(String(64))
+    language: Mapped[str] = mapped_column(String(32))
+    arch: Mapped[str] = mapped_column(String(16))
+    source_bytes: Mapped[bytes] = deferred(mapped_column(LargeBinary, nullable=False))
+    asked_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    lease_token: Mapped[str | None] = mapped_column(String(32))
+    lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    problem: Mapped[str | None] = mapped_column(Text)
+    content: Mapped[bytes | None] = deferred(mapped_column(LargeBinary))
+
+
 class Job(Base):
     """The work of judging a submission.
 

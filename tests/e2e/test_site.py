@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route, expect
 
-from judge.judgement import BuildReport
+from judge.compile.assembly import Assembly, FunctionAssembly
+from judge.compile.assembly_json import to_json
+from judge.compile.listing import Instruction
+from judge.judgement import BuildReport, ModelledCase
+from store.draft_assemblies import claim_draft_assembly, finish_draft_assembly
 from tests.e2e.conftest import Served
 from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, PASSWORD, accepted, faulty, on_emulator, trusted, wrong
@@ -126,6 +131,126 @@ def test_a_run_is_reported_beneath_the_editor(page: Page, served: Served) -> Non
     expect(page.get_by_role("button", name="Run")).to_be_enabled()
 
 
+def test_a_run_is_compared_with_the_one_before_it(page: Page, served: Served) -> None:
+    def run(seconds: float, sectors: int) -> None:
+        page.keyboard.press("Control+Enter")
+        expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+        found = modelled(seconds)
+        case = found.cases[0]
+        assert isinstance(case, ModelledCase)
+        line = dataclasses.replace(case.lines[0], line=1, global_sectors=sectors)
+        found = dataclasses.replace(found, cases=(dataclasses.replace(case, lines=(line,)),))
+        served.site.work(cases=accepted("n-1"), unranked=found)
+        expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+
+    _sign_up(page, served)
+    _write(page)
+    run(10e-6, 80)
+    difference = page.locator("#difference")
+    expect(page.locator(".cm-heat-gutter .heat-4")).to_have_text("72 %")
+    expect(difference).to_be_hidden()
+    page.locator(".cm-content").click()
+    run(8.8e-6, 44)
+    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference.locator(".improved")).to_have_text("−12 % against the last run")
+    page.reload()
+    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    page.locator(".cm-content").click()
+    run(8.8e-6, 160)
+    expect(difference).to_have_text("as long as the last run, line 1: 1.1 → 4.0 sectors a request")
+    expect(difference.locator(".improved")).to_have_count(0)
+
+
+#: The lines of the editor that are whole on the screen.
+WHOLE_LINES = """() => {
+    const {top, bottom} = document.querySelector(".cm-scroller").getBoundingClientRect();
+    return [...document.querySelectorAll(".cm-line")].filter((line) => {
+        const box = line.getBoundingClientRect();
+        return box.top >= top - 1 && box.bottom <= bottom + 1;
+    }).length;
+}"""
+
+
+def test_a_result_leaves_twenty_lines_of_the_editor_and_tells_its_verdict_in_one(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    _sign_up(page, served)
+    page.reload()  # without the welcome
+    _write(page, SOURCE + "// more\n" * 40)
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    fault = faulty(line=1)
+    served.site.work(cases=(*accepted("n-1"), dataclasses.replace(fault, message=fault.memory_errors[0].message)))
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict.get_by_role("heading", name="Runtime error")).to_be_visible()
+    assert _box(page, ".verdict-bar")["height"] < 40
+    assert page.evaluate(WHOLE_LINES) >= 20
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_text("4 bytes at offset 132 of output")).to_have_count(1)
+    expect(drawer.get_by_role("tab", selected=True)).to_have_text("Cases")
+    expect(drawer.get_by_role("tab")).to_have_text(["Cases", "Output", "Machine code"])
+    drawer.get_by_role("tab", name="Cases").press("ArrowRight")
+    expect(drawer.get_by_role("tab", selected=True)).to_have_text("Output")
+    expect(drawer.get_by_role("heading", name="Build")).to_be_visible()
+    expect(drawer.get_by_role("heading", name="Cases")).to_be_hidden()
+
+
+def test_the_machine_code_of_what_is_written_stands_beside_it(page: Page, served: Served) -> None:
+    def make(text: str, line: int) -> None:
+        listing = (Instruction(text, line),)
+        made = Assembly("sm_90", (FunctionAssembly("add", True, None, None, listing, (Instruction("LDG", line),)),))
+        now = served.site.services.clock()
+        with served.site.database() as session:
+            lease = claim_draft_assembly(session, now=now)
+            assert lease is not None
+            assert finish_draft_assembly(session, lease, to_json(made), now=now)
+
+    _sign_up(page, served)
+    _write(page, "// one\n// two\n" + SOURCE)
+    panel = page.get_by_role("tabpanel", name="Machine code")
+    with page.expect_response("**/assembly"):
+        page.get_by_role("button", name="Machine code").click()
+    make("ld.global.f32", 3)
+    expect(panel.locator("li.tint-3")).to_contain_text("ld.global.f32")
+    expect(page.locator(".cm-line.tint-3")).to_contain_text("extern")
+    panel.get_by_label("Kind").select_option("sass")
+    expect(panel.locator("li.tint-3")).to_contain_text("LDG")
+    panel.get_by_label("Kind").select_option("ptx")
+    page.locator(".cm-content").click()
+    page.keyboard.press("Control+Home")
+    with page.expect_response("**/assembly"):
+        page.keyboard.type("// zero\n")
+    make("st.global.f32", 4)
+    expect(panel.locator("li.tint-4")).to_contain_text("st.global.f32")
+    expect(page.locator(".cm-line.tint-4")).to_contain_text("extern")
+    panel.get_by_role("link", name="4").click()
+    expect(page.locator(".cm-activeLine")).to_contain_text("extern")
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".cm-line.tint-4")).to_have_count(0)
+
+
+def test_a_phone_shows_how_far_each_element_is_off(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    _sign_up(page, served)
+    page.get_by_role("tab", name="Code", exact=True).click()
+    _write(page)
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
+    case = wrong()
+    assert case.mismatch is not None
+    mismatch = dataclasses.replace(case.mismatch, allowed=(1e-6, 1e-6))
+    served.site.work(cases=(dataclasses.replace(case, mismatch=mismatch),))
+    error = page.locator("td[data-label=Error]").first
+    expect(error).to_contain_text("allowed 1e-06")
+    box = error.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    expected = page.locator("td[data-label=Expected]").first.bounding_box()
+    assert expected is not None
+    assert expected["y"] < box["y"]
+
+
 def test_messages_of_a_run_stand_at_their_lines_and_survive_a_reload(page: Page, served: Served) -> None:
     _sign_up(page, served)
     _write(page, "// one\n// two\n" + SOURCE)
@@ -208,7 +333,7 @@ def test_a_phone_shows_every_tab_and_one_row_above_the_challenge(page: Page, ser
     code = _box(page, "#tab-code")
     assert code["x"] + code["width"] < 390
     assert _box(page, "#tabs")["y"] < 110
-    page.get_by_role("tab", name="Code").click()
+    page.get_by_role("tab", name="Code", exact=True).click()
     assert _box(page, ".editor-box")["height"] > 450
 
 
@@ -217,7 +342,7 @@ def test_a_phone_shows_the_result_in_a_tab(page: Page, served: Served) -> None:
     _sign_up(page, served)
     result = page.get_by_role("tab", name="Result")
     expect(result).to_be_hidden()
-    page.get_by_role("tab", name="Code").click()
+    page.get_by_role("tab", name="Code", exact=True).click()
     _write(page, "// one\n// two\n" + SOURCE)
     page.get_by_role("button", name="Run").click()
     expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")
@@ -226,7 +351,7 @@ def test_a_phone_shows_the_result_in_a_tab(page: Page, served: Served) -> None:
     served.site.work(cases=(*accepted("n-1"), faulty(line=3)))
     expect(page.get_by_role("heading", name="Runtime error")).to_be_visible()
     assert _box(page, "#drawer")["height"] > 600
-    page.get_by_role("tab", name="Code").click()
+    page.get_by_role("tab", name="Code", exact=True).click()
     expect(page.locator("#drawer")).to_be_hidden()
     result.click()
     page.get_by_role("link", name="line 3").first.click()
@@ -559,7 +684,7 @@ def test_the_theme_follows_the_system_until_it_is_chosen(page: Page, served: Ser
 def test_nothing_is_wider_than_a_phone(page: Page, served: Served) -> None:
     page.set_viewport_size({"width": 375, "height": 740})
     _sign_up(page, served)
-    page.get_by_role("tab", name="Code").click()
+    page.get_by_role("tab", name="Code", exact=True).click()
     _write(page)
     page.get_by_role("button", name="Submit").click()
     expect(page.locator('[data-part="line"]')).to_have_text("Next in the queue")

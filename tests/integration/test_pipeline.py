@@ -306,6 +306,37 @@ def test_cancelling_ends_a_kernel_that_would_not(judge: Judge) -> None:
     assert "case" not in [event.stage for event in heard]
 
 
+def test_a_run_has_the_time_of_the_smallest_benchmark_and_no_score(judge: Judge, packs: dict[str, Pack]) -> None:
+    run, submitted = judge(kernels.HONEST), judge(kernels.HONEST, mode=Mode.SUBMIT)
+    pack = packs["vector-add"]
+    assert {case.group for case in run.cases} == {"sample"}
+    assert run.measurement is None
+    assert run.unranked is not None
+    assert submitted.measurement is not None
+    assert (run.unranked.value, run.unranked.scale) == (submitted.measurement.value, submitted.measurement.scale)
+    assert [case.id for case in run.unranked.cases] == [case.id for case in pack.benchmarks_for("emulator")]
+    assert isinstance(run.unranked.cases[0], ModelledCase)
+    assert run.unranked.cases[0].lines
+    assert submitted.unranked is None
+    assert run.message == ""
+
+
+def test_a_run_is_right_by_its_public_cases_and_says_why_it_has_no_time(judge: Judge) -> None:
+    right_for_few = kernels.HONEST.replace("(N + 255) / 256", "(N < 100000 ? (N + 255) / 256 : 1)")
+    assert right_for_few != kernels.HONEST
+    judgement = judge(right_for_few)
+    assert judgement.verdict is Verdict.ACCEPTED
+    assert judgement.unranked is None
+    assert judgement.message.startswith("not timed: ")
+
+
+def test_a_run_that_is_wrong_is_not_timed(judge: Judge) -> None:
+    judgement = judge(kernels.vector_add(""))
+    assert judgement.verdict is Verdict.WRONG_ANSWER
+    assert judgement.unranked is None
+    assert not judgement.message.startswith("not timed")
+
+
 def test_building_and_running_apart_gives_the_same(
     packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, judge: Judge
 ) -> None:

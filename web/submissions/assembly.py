@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from flask import Blueprint, render_template, request, url_for
+from flask import Blueprint, Response, jsonify, render_template, request, url_for
 from flask import redirect as redirect_to
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -19,12 +19,15 @@ from judge.compile.assembly import Assembly, FunctionAssembly
 from judge.compile.assembly_json import from_json
 from judge.judgement import Judgement
 from store.assemblies import TooManyWaitingError, find_assembly, read_content, request_assembly
+from store.draft_assemblies import WantedAssembly, find_draft_assembly, request_draft_assembly
+from store.intake import encode_source
 from store.submissions import get_submission
-from web.accounts.visitor import login_required
+from web.accounts.visitor import login_required, require_visitor
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
+from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 from web.submissions.languages import language_of
 from web.submissions.views import own_submission
 
@@ -33,6 +36,8 @@ blueprint = Blueprint("assembly", __name__)
 DEFAULT_ARCHITECTURE = "sm_90"
 #: Nobody reads more of one kernel on a page, and a browser should not have to show it.
 MOST_INSTRUCTIONS = 4000
+#: So many colors tell neighboring lines apart (web/static/js/machine_code.js).
+TINTS = 6
 #: What occupancy is stated for where a kernel has no launch bounds.
 BLOCK_THREADS = 256
 
@@ -44,6 +49,11 @@ class ShownInstruction(NamedTuple):
     text: str
     is_label: bool
     first: bool
+
+    @property
+    def tint(self) -> int:
+        """The number of the line's color, which the editor gives to the line, too."""
+        return 0 if self.line is None else self.line % TINTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +93,39 @@ def show(public_id: str) -> str:
         functions=functions,
         lines=highlight_lines(submission.source, language_of(submission).grammar),
     )
+
+
+@blueprint.post("/challenges/<slug>/assembly")
+@login_required
+def draft(slug: str) -> Response:
+    """Returns the machine code of what the visitor is writing, for the editor's script, which asks until it is there.
+
+    The answer is JSON: ``working`` is true until it is made or refused, ``html`` shows what there is, and ``lines``
+    are the lines of the source that have machine code, in order.
+    """
+    pack = find_pack(services(), slug)
+    source = encode_source(request.form.get("source", ""))
+    if len(source) > SOURCE_BYTES:
+        raise Problem(413, "too_large", f"A source has {SOURCE_BYTES:,} bytes at most.")
+    known = architectures(None)
+    arch, view = request.form.get("arch") or DEFAULT_ARCHITECTURE, request.form.get("view", "ptx")
+    if arch not in known:
+        raise Problem(422, "invalid", f"arch is one of {', '.join(known)}.")
+    language = chosen_language(pack, request.form.get("language") or None)
+    wanted = WantedAssembly(require_visitor().id, slug, pack.digest, language, arch, source)
+    asked = find_draft_assembly(reader(), wanted)
+    if asked is None:
+        with transaction() as writer:
+            request_draft_assembly(writer, wanted, now=services().clock())
+        services().ring_builders()
+    content = None if asked is None else read_content(asked)
+    functions = [] if content is None else _shown(from_json(content), view, arch)
+    html = render_template(
+        "submissions/_machine_code.html", known=known, arch=arch, view=view, functions=functions,
+        made=content is not None, problem=None if asked is None else asked.problem,
+    )  # fmt: skip
+    lines = sorted({each.line for function in functions for each in function.listing if each.line})
+    return jsonify(working=asked is None or asked.ended_at is None, html=html, lines=lines)
 
 
 @blueprint.post("/submissions/<public_id>/assembly")

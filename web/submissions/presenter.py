@@ -35,6 +35,7 @@ from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.fingerprint import present_fingerprint
 from web.submissions.languages import language_of
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
+from web.submissions.run_profile import RunProfile, present_run_profile
 from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
 
 #: The start of the message if the emulator does not support the program (judge.supervisor.verdict_rules).
@@ -138,11 +139,13 @@ class Report:
     fingerprint: tuple[tuple[str, str], ...]
     #: How lines of headers are called, by their number in the whole source.
     header_lines: dict[int, str] = dataclasses.field(default_factory=dict)
+    #: What a later run is compared with; None without an unranked time.
+    run_profile: RunProfile | None = None
 
 
 def present_report(judgement: Judgement, source: str = "", language: str = DEFAULT_LANGUAGE) -> Report:
     """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text in ``language``."""
-    cases, measurement = judgement.cases, judgement.measurement
+    cases, measurement = judgement.cases, judgement.shown_measurement
     first_failure = next((case for case in cases if case.verdict is not Verdict.ACCEPTED), None)
     written_in = BUILTIN_LANGUAGES.of(language)
     own = own_lines(source, written_in.file_name)
@@ -153,7 +156,7 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
         title=_title(judgement),
         message=_race_headline(first_failure, own, written_in.barrier)
         or _fault_headline(first_failure, judgement.message, own)
-        or _described(judgement, first_failure)
+        or _described(judgement, first_failure, views)
         or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
         cases=views,
@@ -175,6 +178,7 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
             for file in own.files[1:]
             for line in range(file.first_line, file.first_line + file.lines)
         },
+        run_profile=None if judgement.unranked is None else present_run_profile(judgement.unranked, source, own),
     )
 
 
@@ -183,7 +187,7 @@ def present_source(submission: Submission, recheck: RecheckRequest | None = None
     judgement = submission.judgement
     own = own_lines(submission.source, language_of(submission).file_name)
     notes = _notes(judgement, recheck, own)
-    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
+    heat = _heat(judgement, own)
     lines = highlight_lines(submission.source, language_of(submission).grammar)
     marks = {file.first_line - 1 for file in own.files[1:]}
     return tuple(
@@ -218,10 +222,13 @@ def _notes(judgement: Judgement | None, recheck: RecheckRequest | None, own: Own
 
 def editor_heat(submission: Submission) -> list[dict[str, str | int]]:
     """Returns the share of the time of each line for the editor, in order: ``line``, ``level`` (1 to 4), ``share``."""
-    judgement = submission.judgement
-    own = own_lines(submission.source, language_of(submission).file_name)
-    heat = {} if judgement is None or judgement.measurement is None else line_heat(judgement.measurement, own)
+    heat = _heat(submission.judgement, own_lines(submission.source, language_of(submission).file_name))
     return [{"line": line, "level": level, "share": share} for line, (level, share) in sorted(heat.items()) if level]
+
+
+def _heat(judgement: Judgement | None, own: OwnLines) -> dict[int, tuple[int, str]]:
+    measurement = None if judgement is None else judgement.shown_measurement
+    return {} if measurement is None else line_heat(measurement, own)
 
 
 def _title(judgement: Judgement) -> str:
@@ -244,9 +251,14 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     return "" if failed is None else f"First seen in case {failed.id}."
 
 
-def _described(judgement: Judgement, case: CaseJudgement | None) -> str:
-    """Returns the message as a sentence; of a wrong answer, with what is special of its case, the likely cause."""
+def _described(judgement: Judgement, case: CaseJudgement | None, views: Sequence[CaseView]) -> str:
+    """Returns the message as a sentence; of a wrong answer, with what is special of its case, the likely cause.
+
+    Of an accepted run the message says why it has no time.
+    """
     message = _sentence(judgement.message)
+    if message and judgement.verdict is Verdict.ACCEPTED:
+        return f"{_summary(judgement.verdict, views)} {message.rstrip('.')}."
     if case is None or case.mismatch is None or not message or not case.description:
         return message
     return f"{message.rstrip('.')}. This case: {case.description}."
@@ -294,8 +306,11 @@ def _sentence(text: str) -> str:
 
 def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseView:
     message = case.message
-    if any(message == fault.message for fault in case.memory_errors):
-        message = ""  # the fault's own entry shows it
+    for fault in case.memory_errors:
+        if fault.message and fault.message in message:  # the fault's own entry shows it
+            before, _, after = message.partition(fault.message)
+            before = before.removesuffix(SAME_IN_ALL_ORDERS).removesuffix("; ")
+            message = "; ".join(filter(None, (before, after.removeprefix("; "))))
     if case.mismatch is not None and message == case.mismatch.message:
         # The mismatch table shows the first two parts; the rest, if any, is a hint.
         # What is said of an imprecise answer comes before them.

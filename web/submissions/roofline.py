@@ -22,7 +22,7 @@ from web.svg import Shape
 #: A function from a value to a coordinate.
 Scale = Callable[[float], float]
 WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 258
+LEFT, RIGHT, TOP, BOTTOM = 64, 16, 24, 258
 #: How far apart names must be to be read.
 LABEL_HEIGHT = 14
 #: Of earlier submissions so many are drawn, the latest.
@@ -209,6 +209,7 @@ def roofline_chart(
             _text(LEFT - 8, to_y(10.0**decade) + 4, label, "end"),
         ]
     parts.append(_text(WIDTH - RIGHT, HEIGHT - 6, "operations per byte", "end"))
+    parts.append(_text(0, TOP - 8, "operations per second (FLOP/s)", "start"))
     if roofs is not None:
         parts += _roofs(roofs, to_x, to_y, 10.0**first, 10.0**last, 10.0**low)
     for point in points:

@@ -15,6 +15,7 @@ from judge.backends.base import Backend, Cancelled, Discovery, Say
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
+from judge.packs.sizes import case_bytes
 from judge.probe import Probe
 from judge.processors import emulator_share, emulator_threads
 from judge.settings import JudgeSettings
@@ -22,7 +23,7 @@ from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
     from judge.backends.scoring import Scorer, ScoringJob
-    from judge.packs.pack import Pack
+    from judge.packs.pack import Case, Pack
 
 #: The emulator reads PTX, for the oldest architecture with the instructions of today's kernels.
 _ARCH = "compute_80"
@@ -90,6 +91,11 @@ class EmulatorBackend(Backend):
     ) -> AbstractContextManager[int]:
         del device
         return emulator_share(settings, cancelled=cancelled)
+
+    def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
+        """Returns the benchmark that moves the fewest bytes."""
+        benchmarks = pack.benchmarks_for(self.kind)
+        return (min(benchmarks, key=lambda case: case_bytes(pack, case)),) if benchmarks else ()
 
     def scorer(self, job: ScoringJob) -> Scorer:
         # Here, since a runner starts while what scores it is imported.

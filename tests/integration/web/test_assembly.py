@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 from flask.testing import FlaskClient
 
@@ -9,7 +12,8 @@ from judge.compile.assembly import Assembly, FunctionAssembly
 from judge.compile.assembly_json import from_json, to_json
 from judge.compile.listing import Instruction
 from judge.judgement import KernelResources
-from store.assemblies import MOST_WAITING, claim_assembly, finish_assembly, refuse_assembly
+from store.assemblies import LEASE_S, MOST_WAITING, claim_assembly, finish_assembly, refuse_assembly
+from store.draft_assemblies import claim_draft_assembly, finish_draft_assembly, refuse_draft_assembly
 from tests.web_site import KERNEL, Site, post
 
 MADE = Assembly(
@@ -98,3 +102,66 @@ def test_what_it_cannot_be_asked_for(site: Site, page: tuple[FlaskClient, str]) 
     for arch in ("sm_75", "sm_80", "sm_89", "sm_90")[:MOST_WAITING]:
         assert post(client, url, {"arch": arch}).status_code == 303
     assert post(client, submit(client), {"arch": "sm_75"}).status_code == 429
+
+
+def write(client: FlaskClient, source: str, **more: str) -> dict[str, Any]:
+    """Asks for the machine code of a text in the editor."""
+    answer = post(client, "/challenges/vector-add/assembly", {"source": source, **more}, page="/challenges/vector-add")
+    assert answer.status_code == 200, answer.text
+    assert answer.json is not None
+    return answer.json
+
+
+def test_what_is_being_written_has_machine_code(site: Site) -> None:
+    ada, now = site.visitor(), site.services.clock()
+    assert write(ada, "// 1")["working"]
+    assert write(ada, KERNEL)["working"]
+    with site.database() as session:
+        lease = claim_draft_assembly(session, now=now)
+        # The text before it was replaced: nobody makes it.
+        assert claim_draft_assembly(session, now=now) is None
+    assert lease is not None
+    assert lease.wanted.source == KERNEL.encode()
+    with site.database() as session:
+        assert finish_draft_assembly(session, lease, to_json(MADE), now=now)
+    made = write(ada, KERNEL)
+    assert not made["working"]
+    assert made["lines"] == [3]
+    assert "ld.global.f32" in made["html"]
+    assert 'data-line="3" class="tint-3"' in made["html"]
+    assert write(ada, KERNEL)["lines"] == [3]
+    # Another text begins anew, and so does another GPU; another user has a text of their own.
+    assert write(ada, KERNEL, arch="sm_80")["working"]
+    assert write(site.visitor("bob"), KERNEL)["working"]
+
+
+def test_a_text_that_was_replaced_while_it_was_made_is_not_shown(site: Site) -> None:
+    ada, now = site.visitor(), site.services.clock()
+    write(ada, KERNEL)
+    with site.database() as session:
+        lease = claim_draft_assembly(session, now=now)
+    assert lease is not None
+    write(ada, "// 2")
+    with site.database() as session:
+        assert not finish_draft_assembly(session, lease, to_json(MADE), now=now)
+        following = claim_draft_assembly(session, now=now)
+        assert following is not None
+        assert refuse_draft_assembly(session, following, "kernel.cu(1): error: no solve", now=now)
+    refused = write(ada, "// 2")
+    assert not refused["working"]
+    assert "error: no solve" in refused["html"]
+
+
+def test_a_text_whose_worker_was_lost_is_given_up(site: Site) -> None:
+    ada, now = site.visitor(), site.services.clock()
+    write(ada, KERNEL)
+    with site.database() as session:
+        assert claim_draft_assembly(session, now=now) is not None
+        assert claim_draft_assembly(session, now=now + timedelta(seconds=LEASE_S + 1)) is None
+    assert "The judge could not make it" in write(ada, KERNEL)["html"]
+
+
+def test_what_cannot_be_compiled_for_is_refused(site: Site) -> None:
+    ada, page = site.visitor(), "/challenges/vector-add"
+    for sent, status in (({"arch": "sm_1"}, 422), ({"language": "fortran"}, 422), ({"source": "x" * 10**7}, 413)):
+        assert post(ada, f"{page}/assembly", {"source": KERNEL, **sent}, page=page).status_code == status

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import html
+import json
+import re
 from typing import Any
 
 from judge.judgement import (
     BenchmarkCase,
+    BuildReport,
     CaseJudgement,
+    Judgement,
     Measurement,
     ModelledCase,
     ModelledKernel,
     ModelledLine,
 )
 from judge.verdict import Verdict
-from tests.web_site import KERNEL, Site, accepted, post
+from tests.web_site import EMULATOR, KERNEL, Site, accepted, post
+from web.submissions.presenter import present_report
 
 SOURCE = KERNEL.replace("{\n}", "{\n    int first = A[0];\n}")
 
@@ -29,7 +35,7 @@ def modelled(value: float = 8.25e-6, *, gpu: str = "h200", model: int = 1) -> Me
         occupancy=0.25, dram_bytes=4096, **COUNTS,
     )  # fmt: skip
     own = ModelledLine(
-        file="kernel.cu", line=4, share=0.72, global_sectors=320, global_sectors_ideal=40, **COUNTS
+        file="kernel.cu", line=4, share=0.72, global_requests=40, global_sectors=320, global_sectors_ideal=40, **COUNTS
     )  # fmt: skip
     case = ModelledCase(
         id="small",
@@ -70,6 +76,39 @@ def test_the_page_says_why_it_is_slow_and_at_which_lines(site: Site) -> None:
     assert "40 of 256" in page
     assert '<span class="heat heat-4" title="72 % of the modelled time">72 %</span>' in page
     assert "median of" not in page
+
+
+def test_a_run_shows_an_unranked_time_that_enters_no_board(site: Site) -> None:
+    site.add_device()
+    ada = site.visitor("ada")
+    sent = {"source": SOURCE, "device": "emulator", "mode": "run"}
+    answer = post(ada, "/challenges/vector-add/submissions", sent)
+    site.work(cases=accepted("a"), unranked=modelled())
+    path = answer.headers["Location"]
+    page = ada.get(path).text
+    assert "Bank conflicts: 16-way" in page
+    assert '<span class="heat heat-4" title="72 % of the modelled time">72 %</span>' in page
+    report = ada.get(f"{path}/report").text
+    assert "the time is not ranked" in report
+    profile = json.loads(html.unescape(re.findall(r'data-profile="([^"]*)"', report)[0]))
+    assert (profile["scale"], profile["case"], profile["seconds"]) == ("modelled_time_s/h200/1", "small", 8.25e-6)
+    assert [(line["name"], line["sectors"], line["wavefronts"]) for line in profile["lines"]] == [("line 4", 8.0, None)]
+    token = {"Authorization": f"Bearer {site.token_of('ada')}"}
+    told = ada.get(f"/api/v1{path}", headers=token).json
+    assert told is not None
+    assert told["judgement"]["measurement"] is None
+    assert told["judgement"]["unranked"]["value"] == 8.25e-6
+    assert "8.25" not in ada.get("/challenges/vector-add/leaderboard?device=emulator").text
+
+
+def test_a_run_without_a_time_says_why() -> None:
+    judgement = Judgement(
+        Verdict.ACCEPTED, "vector-add", "1.0.0", EMULATOR, BuildReport(ok=True, wall_s=0.1), accepted("a"),
+        message="not timed: C[256] is wrong",
+    )  # fmt: skip
+    report = present_report(judgement)
+    assert report.message == "The right answer in every case. Not timed: C[256] is wrong."
+    assert report.run_profile is None
 
 
 def test_a_judgement_that_says_less_is_shown_too(site: Site) -> None:

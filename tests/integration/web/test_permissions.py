@@ -207,6 +207,7 @@ GET  /static/v<string(length=12):version>/<path:filename>        200 200 200
 GET  /submissions                                                302 200 200
 GET  /submissions/<public_id>                                    302 404 200 - 200
 GET  /submissions/<public_id>/assembly                           302 404 200
+POST /challenges/<slug>/assembly                                 302 200 200
 POST /submissions/<public_id>/assembly                           302 404 422
 POST /submissions/<public_id>/cancel                             302 404 303 - 404
 GET  /submissions/<public_id>/compare                            302 422 422

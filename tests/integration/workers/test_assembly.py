@@ -8,6 +8,13 @@ from datetime import timedelta
 import pytest
 
 from store.assemblies import LEASE_S, claim_assembly, find_assembly, purge_assemblies, read_content, request_assembly
+from store.draft_assemblies import (
+    NOT_MADE,
+    WantedAssembly,
+    find_draft_assembly,
+    purge_draft_assemblies,
+    request_draft_assembly,
+)
 from store.models import AssemblyRequest
 from tests.fake_judge import FakeJudge, FakePack
 from tests.integration.workers.conftest import MakeFleet
@@ -75,3 +82,32 @@ def test_faults_of_the_judge_are_tried_again_a_few_times(worker: tuple[Fleet, Wo
     with context.sessions.begin() as session:
         assert claim_assembly(session, now=now) is None
     assert "its operator sees why" in (found(fleet, context, lost).problem or "")
+
+
+def test_what_users_write_comes_last_and_the_judge_may_fail(worker: tuple[Fleet, WorkerContext]) -> None:
+    fleet, context = worker
+    submitted = fleet.submit("name=a")
+    with context.sessions.begin() as session:
+        user_id = fleet.submission(session, submitted).user_id
+        pack = FakePack()
+        wanted = [
+            WantedAssembly(user_id, slug, pack.digest, "cuda", "sm_80", source)
+            for slug, source in ((pack.slug, b"name=b"), ("gone", b"name=c"))
+        ]
+        for each in wanted:
+            request_draft_assembly(session, each, now=context.clock())
+    ask(fleet, context, submitted)
+    assert [build_or_help_one(context) for _ in range(5)] == [True] * 4 + [False]
+    assert fleet.diary.read_text().split("\n")[:3] == ["build a", "assemble a", "assemble b"]
+    with context.reads() as session:
+        made, failed = (find_draft_assembly(session, each) for each in wanted)
+        assert made is not None
+        content = read_content(made)
+        assert content is not None
+        assert content["architecture"] == "sm_80"
+        assert failed is not None
+        assert failed.problem == NOT_MADE
+    with context.sessions.begin() as session:
+        purge_draft_assemblies(session, now=context.clock() + timedelta(seconds=90), keep_s=60.0)
+    with context.reads() as session:
+        assert find_draft_assembly(session, wanted[0]) is None

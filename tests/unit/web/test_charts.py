@@ -122,6 +122,9 @@ def test_a_history_steps_down_with_the_best_so_far() -> None:
     assert path is not None
     assert path.get("d", "").count("V") == 1, "one submission was better than all before it"
     assert float(dots[2].get("cy", "")) > float(dots[1].get("cy", "")), "shorter times lie lower"
+    assert float(root.get("viewBox", "").split()[3]) >= 160
+    texts = [text.text for text in root.findall("text")]
+    assert texts == ["7.0", "3.0", "time, logarithmic", "1", "4", "submission, oldest first"]
 
 
 def test_a_course_is_drawn_by_time_whatever_the_order() -> None:

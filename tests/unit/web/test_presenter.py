@@ -5,7 +5,15 @@ import dataclasses
 import pytest
 
 from judge.compile.kernels import kernel_name
-from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, MismatchMap, RacingAccess
+from judge.judgement import (
+    SAME_IN_ALL_ORDERS,
+    BuildReport,
+    CaseJudgement,
+    Judgement,
+    MemoryFault,
+    MismatchMap,
+    RacingAccess,
+)
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, faulty, timed, wrong
 from web.submissions.diagnostics import Note, fault_detail, source_notes
@@ -122,6 +130,10 @@ def test_what_a_fault_tells_is_not_told_twice() -> None:
     repeated = dataclasses.replace(case, message=case.memory_errors[0].message)
     views = present_report(_judgement(cases=(repeated, case))).cases
     assert [view.message for view in views] == ["", "cudaErrorIllegalAddress"]
+    fault = case.memory_errors[0].message
+    for said, shown in ((f"C[0] is 0; {fault}", "C[0] is 0"), (f"a; {SAME_IN_ALL_ORDERS}{fault}; b", "a; b")):
+        [view] = present_report(_judgement(cases=(dataclasses.replace(case, message=said),))).cases
+        assert view.message == shown
 
 
 def test_what_the_table_of_a_mismatch_tells_is_not_told_twice() -> None:
@@ -161,7 +173,7 @@ def test_accepted_with_a_warning_says_so() -> None:
     ],
 )
 def test_messages_are_sentences(said: str, shown: str) -> None:
-    assert present_report(_judgement(cases=accepted("a"), message=said)).message == shown
+    assert present_report(_judgement(cases=(wrong(),), message=said)).message == shown
 
 
 def test_compiler_messages_are_put_to_their_lines_once() -> None:

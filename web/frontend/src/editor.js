@@ -6,7 +6,7 @@ import { foldGutter, indentUnit } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { Compartment, EditorState, Prec, RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import {
-  EditorView, GutterMarker, drawSelection, dropCursor, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
+  Decoration, EditorView, GutterMarker, drawSelection, dropCursor, gutter, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
 } from "@codemirror/view";
 
 // ---- the heat of lines: the share of the time that each took ----
@@ -41,6 +41,24 @@ const heatField = StateField.define({
   },
 });
 const heatGutter = gutter({ class: "cm-heat-gutter", markers: (view) => view.state.field(heatField) });
+
+// ---- tints: the colors that tell which instructions belong to which line ----
+
+const setTints = StateEffect.define();
+const tintField = StateField.define({
+  create: () => Decoration.none,
+  update(tints, transaction) {
+    for (const effect of transaction.effects) {
+      if (!effect.is(setTints)) continue;
+      const { doc } = transaction.state;
+      return Decoration.set(effect.value.filter(({ line }) => line <= doc.lines).map(({ line, tint }) => (
+        Decoration.line({ class: `tint-${tint}` }).range(doc.line(line).from)
+      )));
+    }
+    return tints.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
 
 // ---- looks: colours are the page's custom properties ----
 
@@ -164,7 +182,7 @@ export function mount(textarea, options) {
     ])),
     keys.of([]),
     more.of([]),
-    typeOverSelection, lintGutter(), lineNumbers(), heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
+    typeOverSelection, lintGutter(), lineNumbers(), tintField, heatField, heat.of([]), foldGutter(), highlightActiveLineGutter(), history(), drawSelection(),
     dropCursor(), EditorState.allowMultipleSelections.of(true), tabWidth.of(tabs(chosenWidth)), size.of(fontSize(chosenSize)),
     highlightActiveLine(), theme, keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
     EditorView.contentAttributes.of({ "aria-label": options.label }),
@@ -219,6 +237,8 @@ export function mount(textarea, options) {
     )))),
     /** Shows the share of the time beside each line. @param {{line: number, share: string, level: number}[]} lines in order */
     showHeat: (lines) => view.dispatch({ effects: [setHeat.of(lines), heat.reconfigure(lines.length ? heatGutter : [])] }),
+    /** Colors lines as their machine code is. @param {{line: number, tint: number}[]} lines in order */
+    showTints: (lines) => view.dispatch({ effects: setTints.of(lines) }),
     /** @param {{keys: "standard" | "vim" | "emacs", tabWidth: number, fontSize: number}} chosen */
     prefer: async (chosen) => {
       view.dispatch({ effects: [tabWidth.reconfigure(tabs(chosen.tabWidth)), size.reconfigure(fontSize(chosen.fontSize))] });

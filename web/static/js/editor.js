@@ -9,7 +9,7 @@
 export function openEditor(textarea, options) {
   let rich = null; // CodeMirror, once it is there
   let { preferences } = options;
-  let notes = [], heat = [];
+  let notes = [], heat = [], tints = [];
   let composing = false;
   const texts = [textarea.value]; // what undo goes back to, the oldest first
 
@@ -55,6 +55,7 @@ export function openEditor(textarea, options) {
     focus: () => (rich ?? textarea).focus(),
     showNotes: (shown) => { notes = shown; rich?.showNotes(notes); },
     showHeat: (shown) => { heat = shown; rich?.showHeat(heat); },
+    showTints: (shown) => { tints = shown; rich?.showTints(tints); },
     setGrammar: (chosen) => { options.grammar = chosen; rich?.setGrammar(chosen); },
     prefer: (chosen) => { preferences = chosen; if (rich) rich.prefer(chosen); else showSize(); },
     /** Fetches CodeMirror, puts it in the text area's place, then adds its comforts. */
@@ -67,6 +68,7 @@ export function openEditor(textarea, options) {
       rich = mount(textarea, { ...options, preferences, texts });
       if (notes.length) rich.showNotes(notes);
       if (heat.length) rich.showHeat(heat);
+      if (tints.length) rich.showTints(tints);
       performance.mark("editor-ready");
       await rich.addComforts();
     },

@@ -11,6 +11,9 @@ export async function followRecheck(root) {
     await new Promise((wake) => setTimeout(wake, POLL_MS));
     const html = await fetch(section.dataset.recheck).then((answer) => (answer.ok ? answer.text() : ""), () => "");
     const fresh = document.createRange().createContextualFragment(html).querySelector("section");
-    if (fresh && !fresh.dataset.recheck) return section.replaceWith(fresh);
+    if (fresh && !fresh.dataset.recheck) {
+      fresh.hidden = section.hidden; // its tab may not be open
+      return section.replaceWith(fresh);
+    }
   }
 }

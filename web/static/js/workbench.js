@@ -1,6 +1,7 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
 import { keepDraft } from "./drafts.js";
+import { closeDrawer, openDrawer, isDrawerOpen, showParts, showWhole, watchMachineCode } from "./drawer.js";
 import { openEditor } from "./editor.js";
 import { showFiles, withOpened } from "./files.js";
 import { showPane } from "./panes.js";
@@ -21,11 +22,12 @@ const template = () => starters.find((each) => each.dataset.language === languag
 const starter = () => template().content.textContent;
 const wantedKey = `wanted:${slug}`;
 const runKey = `run:${form.dataset.user ?? ""}:${slug}`;
+const profileKey = `profile:${form.dataset.user ?? ""}:${slug}`;
 
 const fileList = document.getElementById("files");
 const goToLine = (line) => editor.goTo(line);
 
-let draft = null;
+let draft = null, machineCode = null;
 const preferences = readPreferences();
 const editor = openEditor(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
@@ -33,7 +35,7 @@ const editor = openEditor(textarea, {
   grammar: template().dataset.grammar,
   preferences,
   names: JSON.parse(form.dataset.names),
-  onChange: (source) => { draft?.changed(source); showFiles(fileList, source, goToLine, template().dataset.file); },
+  onChange: (source) => { draft?.changed(source); machineCode?.changed(); showFiles(fileList, source, goToLine, template().dataset.file); },
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
@@ -221,14 +223,6 @@ function enableButtons() { for (const button of buttons) button.disabled = false
 
 // ---- results: in the drawer, and at the editor's lines ----
 
-const drawer = document.getElementById("drawer");
-const drawerParts = [drawer, document.getElementById("divide-rows"), document.getElementById("tab-result")];
-
-function openDrawer() { for (const part of drawerParts) part.hidden = false; }
-function closeDrawer() {
-  showPane("code");
-  for (const part of drawerParts) part.hidden = true;
-}
 document.getElementById("close-drawer").addEventListener("click", () => {
   closeDrawer();
   storage.remove(runKey);
@@ -241,16 +235,18 @@ function newProgress() {
 
 /** Shows at once that the kernel is on its way. Returns what brings back the earlier result, if it was not taken. */
 function showSending() {
-  const before = [...outcome.childNodes];
-  const wasHidden = drawer.hidden;
+  const before = [...outcome.childNodes, ...document.querySelectorAll(".verdict-bar")];
+  const wasOpen = isDrawerOpen();
   const progress = newProgress();
   progress.querySelector('[data-part="line"]').textContent = "Sending";
-  outcome.replaceChildren(progress);
+  showWhole([progress]);
   openDrawer();
   showPane("result");
   return () => {
-    outcome.replaceChildren(...before);
-    if (wasHidden) closeDrawer(); else showPane("code");
+    showWhole(before);
+    const report = outcome.querySelector(".report");
+    if (report) { report.prepend(...outcome.querySelectorAll(".verdict-bar")); showParts(report); }
+    if (!wasOpen) closeDrawer(); else showPane("code");
   };
 }
 
@@ -258,7 +254,7 @@ async function showResult(result, source) {
   const progress = newProgress();
   openDrawer();
   showPane("result");
-  outcome.replaceChildren(progress);
+  showWhole([progress]);
   editor.showNotes([]);
   editor.showHeat([]);
   const { putReport, showProgress } = await import("./progress.js");
@@ -267,13 +263,15 @@ async function showResult(result, source) {
     csrfToken: form.elements.csrf_token.value,
     onReport: (html) => {
       const report = putReport(progress, html);
-      outcome.scrollTop = 0;
+      showParts(report);
       import("./recheck.js").then(({ followRecheck }) => followRecheck(outcome));
       // Lines that were edited meanwhile are no longer those that were judged.
       if (editor.value() === source) {
         editor.showNotes(JSON.parse(report.dataset.notes));
         editor.showHeat(JSON.parse(report.dataset.heat));
       }
+      const difference = document.getElementById("difference");
+      if (difference) showDifference(difference, result.report);
       enableButtons();
     },
     onGone: () => {
@@ -284,7 +282,32 @@ async function showResult(result, source) {
   });
 }
 
-outcome.addEventListener("click", (event) => {
+/** Says what changed since the last run, in the part of the report that has this run's profile. */
+async function showDifference(element, id) {
+  const { compareWithLast } = await import("./difference.js");
+  const found = compareWithLast(profileKey, id, JSON.parse(element.dataset.profile));
+  if (!found) return;
+  const time = document.createElement("b");
+  time.className = found.kind === "better" ? "improved" : "";
+  time.textContent = found.time;
+  element.replaceChildren(time, ...found.lines.map((line) => `, ${line}`));
+  element.hidden = false;
+  for (const sentence of document.querySelectorAll("#verdict-line [data-part=sentence]")) sentence.hidden = true;
+}
+
+watchMachineCode(async (isOpen) => {
+  const panel = document.getElementById("machine-code");
+  if (!machineCode && isOpen) {
+    const { showMachineCode } = await import("./machine_code.js");
+    machineCode ??= showMachineCode(panel, {
+      url: panel.dataset.url, csrfToken: form.elements.csrf_token.value, language: () => language?.value, editor,
+    });
+  }
+  if (panel && panel.hidden === isOpen) return; // it was closed meanwhile
+  if (isOpen) machineCode.open(); else machineCode?.close();
+});
+
+document.getElementById("drawer").addEventListener("click", (event) => {
   const link = event.target.closest("[data-line]");
   if (!link) return;
   event.preventDefault();
