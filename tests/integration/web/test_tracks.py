@@ -141,7 +141,7 @@ def test_a_challenge_of_a_track_shows_where_it_stands_in_it(site: Site) -> None:
     page = site.app.test_client().get("/challenges/relu").text
     bar = page.split('class="track-bar"')[1].split("</nav>")[0]
     assert "First kernels</a>, 2 of 9" in bar
-    assert "at least 95 % of lanes active" in bar
+    assert "at least 99 % of lanes active" in bar
     assert 'href="/tracks/first-kernels/relu">Lesson' in bar
     assert 'href="/challenges/vector-add">‹ Vector addition' in bar
     assert 'href="/tracks/first-kernels/clamp">Clamp ›' in bar
