@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.errors import Unreachable
 from emulator.records import dataclass
+from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class TrackStep:
     why: str = ""
     lesson: str = ""
     kernel: str = ""
+    language: str = DEFAULT_LANGUAGE
 
 
 @dataclass(frozen=True, slots=True)

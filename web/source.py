@@ -75,9 +75,9 @@ def highlight_lines(source: str, grammar: str = "cuda") -> list[Markup]:
     return lines
 
 
-def highlight_block(source: str) -> Markup:
+def highlight_block(source: str, grammar: str = "cuda") -> Markup:
     """Returns the whole source as one piece of HTML."""
-    return Markup("\n").join(highlight_lines(source)) + ("\n" if source.endswith("\n") else "")
+    return Markup("\n").join(highlight_lines(source, grammar)) + ("\n" if source.endswith("\n") else "")
 
 
 def _pieces(text: str, grammar: str) -> Iterator[str]:

@@ -47,6 +47,8 @@ def markdown_renderer() -> MarkdownIt:
 _TEXT = re.compile(r"\\text(?:tt|bf|it|rm|sf)?\{[^{}]*+\}")
 #: 16,384 is one number: its comma separates nothing.
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+#: By what a block of code says it is in, the grammar that colors it.
+_GRAMMARS = {**dict.fromkeys(("c", "c++", "cpp", "cu", "cuda"), "cuda"), "python": "python"}
 
 
 def _typeset(latex: str, options: Mapping[str, Any]) -> str:
@@ -59,7 +61,8 @@ def _typeset(latex: str, options: Mapping[str, Any]) -> str:
 
 
 def _highlight(code: str, language: str, _attributes: str) -> str:
-    return str(highlight_block(code)) if language in {"c", "c++", "cpp", "cu", "cuda"} else ""
+    grammar = _GRAMMARS.get(language)
+    return "" if grammar is None else str(highlight_block(code, grammar))
 
 
 @functools.lru_cache(maxsize=256)

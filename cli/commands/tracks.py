@@ -13,6 +13,7 @@ from cli.api import Api
 from cli.connect import connect
 from cli.console import print_json, print_table, print_text, say
 from cli.errors import NOT_ALLOWED, CliError, UsageError
+from judge.languages.registry import BUILTIN_LANGUAGES
 
 
 def track(
@@ -80,7 +81,8 @@ def _print_lesson(found: Track, challenge: str, *, kernel: bool, as_json: bool) 
         print_text(step.kernel)
     else:
         print_text(f"# {step.title}\n\n{step.lesson.strip()}\n\n## Goal\n\n{step.goal_text}. {step.why}")
-        say(f"Starter kernel: gpujudge track {found.slug} {challenge} --kernel > {challenge}.cu")
+        file = f"{challenge}{BUILTIN_LANGUAGES.of(step.language).suffixes[0]}"
+        say(f"Starter kernel: gpujudge track {found.slug} {challenge} --kernel > {file}")
 
 
 def _progress(api: Api, slug: str) -> TrackProgress | None:

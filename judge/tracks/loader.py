@@ -1,4 +1,4 @@
-"""Reads tracks from their folders: ``SLUG/track.toml``, and for each lesson ``CHALLENGE.md``, ``.svg`` and ``.cu``."""
+"""Reads tracks from their folders: ``SLUG/track.toml``, and for each lesson ``CHALLENGE.md``, ``.svg`` and a kernel."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from judge.errors import InternalError
+from judge.languages.base import Language
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE, check_language
 from judge.tracks.goal import parse_goal
 from judge.tracks.track import Step, Track, Tracks
 
@@ -36,10 +38,11 @@ class StepModel(_Strict):
 
 
 class TrackModel(_Strict):
-    """The whole file. ``order`` is the place among the tracks."""
+    """The whole file. ``order`` is the place among the tracks, ``language`` that of the lessons' kernels."""
 
     title: str = Field(min_length=1, max_length=60)
     order: int = Field(ge=1)
+    language: Annotated[str, AfterValidator(check_language)] = DEFAULT_LANGUAGE
     summary: Sentence
     reason: Sentence
     steps: tuple[StepModel, ...] = Field(min_length=1)
@@ -81,6 +84,7 @@ def _load(file: Path) -> Track:
         first = error.errors(include_url=False)[0]
         key = ".".join(str(part) for part in first["loc"])
         raise TrackError(file, key, first["msg"].removeprefix("Value error, ")) from None
+    language = BUILTIN_LANGUAGES.of(model.language)
     return Track(
         slug=file.parent.name,
         title=model.title,
@@ -88,18 +92,30 @@ def _load(file: Path) -> Track:
         summary=model.summary,
         reason=model.reason,
         steps=tuple(
-            Step(step.challenge, step.teaches, parse_goal(step.goal), step.why, _lesson(file, step.challenge))
+            Step(
+                step.challenge,
+                step.teaches,
+                parse_goal(step.goal),
+                step.why,
+                _lesson(file, step.challenge, language),
+                language,
+            )
             for step in model.steps
         ),
     )
 
 
-def _lesson(file: Path, challenge: str) -> Path | None:
+def _lesson(file: Path, challenge: str, language: Language) -> Path | None:
     """Returns the lesson's path without suffix; None where there is none. A lesson has all three files."""
-    parts = [file.parent / f"{challenge}{suffix}" for suffix in (".md", ".svg", ".cu")]
+    suffixes = (".md", ".svg", language.suffixes[0])
+    parts = [file.parent / f"{challenge}{suffix}" for suffix in suffixes]
     missing = [part.name for part in parts if not part.is_file()]
     if len(missing) == len(parts):
         return None
     if missing:
-        raise TrackError(file.parent / missing[0], "", "is missing; a lesson is a .md, a .svg and a .cu file")
+        raise TrackError(
+            file.parent / missing[0],
+            "",
+            f"is missing; a lesson is a {suffixes[0]}, a {suffixes[1]} and a {suffixes[2]} file",
+        )
     return file.parent / challenge

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from emulator.records import dataclass
+from judge.languages.base import Language
 from judge.tracks.goal import Goal
 
 
@@ -12,7 +13,7 @@ from judge.tracks.goal import Goal
 class Step:
     """A challenge in a track. ``teaches`` says in a sentence what is learnt, ``why`` why the goal shows it.
 
-    ``lesson`` is the path of its lesson, without suffix; None where there is none.
+    ``lesson`` is the path of its lesson, without suffix; None where there is none. ``language`` is that of its kernel.
     """
 
     challenge: str
@@ -20,6 +21,7 @@ class Step:
     goal: Goal
     why: str
     lesson: Path | None
+    language: Language
 
     def lesson_text(self) -> str:
         """Returns the lesson in Markdown; empty without one."""
@@ -31,7 +33,11 @@ class Step:
 
     def kernel(self) -> str:
         """Returns the lesson's kernel, which is accepted; empty without a lesson."""
-        return "" if self.lesson is None else self.lesson.with_suffix(".cu").read_text(encoding="utf-8")
+        return (
+            ""
+            if self.lesson is None
+            else self.lesson.with_suffix(self.language.suffixes[0]).read_text(encoding="utf-8")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
-// One thread per element.
+// A thread for each element. It writes zero, and then the number, if that is positive.
 #include <cuda_runtime.h>
 
 __global__ void relu(const float* input, float* output, int N) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < N) output[i] = fmaxf(input[i], 0.0f);
+    if (i >= N) return;
+    output[i] = 0.0f;
+    if (input[i] > 0.0f) output[i] = input[i];
 }
 
 extern "C" void solve(const float* input, float* output, int N) {

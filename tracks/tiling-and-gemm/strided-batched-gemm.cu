@@ -1,44 +1,27 @@
-// Tiles of 32 x 32 by 16 x 16 threads, four results for each; strides say where each product's matrices begin.
+// One thread an output, with 16 by 16 tiles of both factors in shared memory.
 #include <cuda_runtime.h>
 
-constexpr int TILE = 32, THREADS = 16;
+constexpr int TILE = 16;
 
-__global__ void multiply(const float* A, const float* B, float* C, int M, int N, int K, int stride_a, int stride_b,
-                         int stride_c) {
-    __shared__ float a[TILE][TILE], b[TILE][TILE];
-    A += (size_t)blockIdx.z * stride_a;
-    B += (size_t)blockIdx.z * stride_b;
-    C += (size_t)blockIdx.z * stride_c;
-    int tx = threadIdx.x, ty = threadIdx.y;
-    int first_row = blockIdx.y * TILE, first_column = blockIdx.x * TILE;
-    float sum[2][2] = {};
-    for (int first = 0; first < K; first += TILE) {
-        for (int i = ty; i < TILE; i += THREADS) {
-            for (int j = tx; j < TILE; j += THREADS) {
-                int row = first_row + i, column = first_column + j;
-                a[i][j] = row < M && first + j < K ? A[(size_t)row * K + first + j] : 0.0f;
-                b[i][j] = first + i < K && column < N ? B[(size_t)(first + i) * N + column] : 0.0f;
-            }
-        }
+__global__ void multiply(const float* A, const float* B, float* C, int m, int n, int k, int stride_a, int stride_b, int stride_c) {
+    __shared__ float left[TILE][TILE], right[TILE][TILE];
+    A += (long long)blockIdx.z * stride_a;
+    B += (long long)blockIdx.z * stride_b;
+    C += (long long)blockIdx.z * stride_c;
+    int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
+    float sum = 0.0f;
+    for (int first = 0; first < k; first += TILE) {
+        int a_column = first + threadIdx.x, b_row = first + threadIdx.y;
+        left[threadIdx.y][threadIdx.x] = row < m && a_column < k ? A[row * k + a_column] : 0.0f;
+        right[threadIdx.y][threadIdx.x] = b_row < k && column < n ? B[b_row * n + column] : 0.0f;
         __syncthreads();
-        for (int k = 0; k < TILE; k++) {
-            float left[2] = {a[ty][k], a[ty + THREADS][k]};
-            float right[2] = {b[k][tx], b[k][tx + THREADS]};
-            for (int i = 0; i < 2; i++)
-                for (int j = 0; j < 2; j++) sum[i][j] += left[i] * right[j];
-        }
+        for (int i = 0; i < TILE; i++) sum += left[threadIdx.y][i] * right[i][threadIdx.x];
         __syncthreads();
     }
-    for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 2; j++) {
-            int row = first_row + ty + i * THREADS, column = first_column + tx + j * THREADS;
-            if (row < M && column < N) C[(size_t)row * N + column] = sum[i][j];
-        }
-    }
+    if (row < m && column < n) C[row * n + column] = sum;
 }
 
-extern "C" void solve(const float* A, const float* B, float* C, int batch, int M, int N, int K, int stride_a,
-                      int stride_b, int stride_c) {
-    dim3 grid((N + TILE - 1) / TILE, (M + TILE - 1) / TILE, batch);
-    multiply<<<grid, dim3(THREADS, THREADS)>>>(A, B, C, M, N, K, stride_a, stride_b, stride_c);
+extern "C" void solve(const float* A, const float* B, float* C, int batch, int M, int N, int K, int stride_a, int stride_b, int stride_c) {
+    dim3 blocks((N + TILE - 1) / TILE, (M + TILE - 1) / TILE, batch);
+    multiply<<<blocks, dim3(TILE, TILE)>>>(A, B, C, M, N, K, stride_a, stride_b, stride_c);
 }

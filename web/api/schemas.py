@@ -131,7 +131,8 @@ class TrackStep(Answer):
     """A challenge in a track.
 
     ``goal`` is what the profile must show, such as ``sectors_over_ideal <= 1.2``, and ``goal_text`` the same in words.
-    ``lesson`` is Markdown and ``kernel`` a kernel to begin with; both are empty where there is no lesson.
+    ``lesson`` is Markdown and ``kernel`` a kernel to begin with, in ``language``; both are empty where there is no
+    lesson.
     """
 
     challenge: str
@@ -143,6 +144,7 @@ class TrackStep(Answer):
     why: str
     lesson: str
     kernel: str
+    language: str
 
 
 class Track(TrackSummary):

@@ -48,6 +48,7 @@ def show_track(slug: str) -> schemas.Track:
                 why=each.step.why,
                 lesson=each.step.lesson_text(),
                 kernel=each.step.kernel(),
+                language=each.step.language.name,
             )
             for each in view.steps
         ],

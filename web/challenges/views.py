@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.packs.custom_contents import DISTRIBUTION_FORMS
 from judge.packs.custom_input import custom_fields
 from judge.tracks.loader import builtin_tracks
@@ -122,10 +122,12 @@ def show(slug: str) -> str:
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     languages = [BUILTIN_LANGUAGES.of(name) for name in pack.languages]
     statement, hints_hidden_until = shown_statement(pack, visitor)
-    example = _example(slug, request.args.get("example", ""))
+    example, of_example = _example(slug, request.args.get("example", ""))
     opened = _own_submission(visitor, slug, request.args.get("from", ""))
     edited = example or (None if opened is None else opened.source)
-    written_in = opened.language if opened is not None else draft.language if edited is None and draft else None
+    written_in = of_example or (
+        opened.language if opened is not None else draft.language if edited is None and draft else None
+    )
     language = next((each for each in languages if each.name == written_in), languages[0])
     judged = opened if example is None else None
     if edited is None and draft is not None:
@@ -169,12 +171,14 @@ def starter(slug: str) -> Response:
     return response
 
 
-def _example(slug: str, name: str) -> str | None:
-    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck; None for a name of neither."""
+def _example(slug: str, name: str) -> tuple[str, str] | tuple[None, None]:
+    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck, and its language; twice None for a
+    name of neither."""
     found = builtin_tracks().of(slug)
     if name == "lesson":
-        return None if found is None else found[1].kernel() or None
-    return find_kernel(slug, name)
+        return (None, None) if found is None or not found[1].lesson else (found[1].kernel(), found[1].language.name)
+    kernel = find_kernel(slug, name)
+    return (None, None) if kernel is None else (kernel, DEFAULT_LANGUAGE)
 
 
 def _own_submission(visitor: Visitor | None, slug: str, public_id: str) -> Submission | None:

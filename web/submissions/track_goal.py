@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judge.judgement import Judgement
+from judge.judgement import Judgement, Measurement, ModelledCase
 from judge.tracks.goal import check_goal
 from judge.tracks.loader import builtin_tracks
 from judge.tracks.track import Track
@@ -13,7 +13,7 @@ from web.formatting import significant
 
 @dataclass(frozen=True, slots=True)
 class GoalView:
-    """``value`` is empty where the judgement does not have the figure, as measured times have no profile."""
+    """``value`` is empty where the judgement lacks the figure: without a profile, or without anything to count."""
 
     track: Track
     has_lesson: bool
@@ -31,7 +31,12 @@ def present_goal(judgement: Judgement) -> GoalView | None:
         return None
     track, step = found
     value = "" if result.value is None else significant(result.value)
-    shown = f"This submission: {step.goal.said(value)}" if value else "Only the emulator counts this: submit to it, too"
+    if value:
+        shown = f"This submission: {step.goal.said(value)}"
+    elif judgement.measurement is not None and _is_modelled(judgement.measurement):
+        shown = "Nothing in this submission counts toward the goal"
+    else:
+        shown = "Only the emulator counts this: submit to it, too"
     return GoalView(
         track=track,
         has_lesson=step.lesson is not None,
@@ -40,3 +45,7 @@ def present_goal(judgement: Judgement) -> GoalView | None:
         text=f"{shown}. The goal: {step.goal.text}.",
         why=step.why,
     )
+
+
+def _is_modelled(measurement: Measurement) -> bool:
+    return any(isinstance(case, ModelledCase) for case in measurement.cases)

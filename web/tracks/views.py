@@ -46,7 +46,7 @@ def lesson(slug: str, challenge: str) -> str:
         text=render_statement(step.lesson_text()),
         # Lessons come with gpujudge; a test checks that their drawings have no script.
         drawing=Markup(step.drawing()),
-        kernel=highlight_block(step.kernel()),
+        kernel=highlight_block(step.kernel(), step.language.grammar),
         before=view.steps[at - 1] if at else None,
         after=view.steps[at + 1] if at + 1 < len(view.steps) else None,
     )

@@ -7,16 +7,14 @@ beyond that is refused by name.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
 from judge.runner.triton.dtypes import DTYPES, DType
+from judge.runner.triton.elements import WHY, bytes_of, flattened, natural_dtype, refuse
 
 #: Bytes that the host writes of a pattern; the device copies them on.
 _WRITTEN_AT_ONCE = 4096
-_FLOATS = {2: "e", 4: "f", 8: "d"}
-_WHY = "is not there: arrays are addresses, extents and a type, and kernels compute with what is in them"
 
 
 class NotThere(AttributeError, NotImplementedError):
@@ -138,7 +136,7 @@ class Tensor:
     def contiguous(self) -> Tensor:
         """Returns the array. Raises NotImplementedError where its elements would have to be copied."""
         if not self.is_contiguous():
-            _refuse("contiguous() of an array that is not: it copies")
+            refuse("contiguous() of an array that is not: it copies")
         return self
 
     def view(self, *shape: Any) -> Tensor:
@@ -220,9 +218,9 @@ class Tensor:
         """Returns the array where it is of that type and on that device already. Raises NotImplementedError."""
         for each in (*wanted, *named.values()):
             if isinstance(each, DType) and each is not self.dtype:
-                _refuse(f"to({each}) of an array of {self.dtype}: it converts")
+                refuse(f"to({each}) of an array of {self.dtype}: it converts")
             if isinstance(each, str) and not each.startswith("cuda"):
-                _refuse(f"to({each!r})")
+                refuse(f"to({each!r})")
         return self
 
     def zero_(self) -> Tensor:
@@ -232,7 +230,7 @@ class Tensor:
     def fill_(self, value: float) -> Tensor:
         """Fills the array with a number."""
         if not self.is_contiguous():
-            _refuse("filling an array that is not contiguous")
+            refuse("filling an array that is not contiguous")
         pattern, size = bytes_of([value], self.dtype), self.nbytes
         if len(set(pattern)) == 1 and size:
             self._memory.fill(self._address, pattern[0], size)
@@ -249,9 +247,9 @@ class Tensor:
     def copy_(self, source: Tensor, *_: object, **__: object) -> Tensor:
         """Copies the elements of another array of the same type and number."""
         if not isinstance(source, Tensor) or source.dtype is not self.dtype or source.numel() != self.numel():
-            _refuse("copy_() of anything but an array of the same type and number of elements")
+            refuse("copy_() of anything but an array of the same type and number of elements")
         if not (self.is_contiguous() and source.is_contiguous()):
-            _refuse("copy_() of an array that is not contiguous")
+            refuse("copy_() of an array that is not contiguous")
         if self.nbytes:
             self._memory.copy(self._address, source.data_ptr(), self.nbytes)
         return self
@@ -295,7 +293,7 @@ class Tensor:
                     raise IndexError(f"index {each} is out of bounds for a dimension of {extent}")
                 address += each % extent * stride * self.dtype.itemsize
             else:
-                _refuse(f"indexing by {type(each).__name__}")
+                refuse(f"indexing by {type(each).__name__}")
             dim += 1
         shape += self.shape[dim:]
         strides += self._strides[dim:]
@@ -315,20 +313,20 @@ class Tensor:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotThere(f"Tensor.{name} {_WHY}")
+        raise NotThere(f"Tensor.{name} {WHY}")
 
     def _like(self, shape: Sequence[int], strides: Sequence[int] | None = None) -> Tensor:
         return Tensor(self._address, shape, self.dtype, self._memory, strides=strides, owner=self._owner)
 
     def _viewed_as(self, dtype: DType) -> Tensor:
         if dtype.itemsize != self.dtype.itemsize:
-            _refuse("view() as a type of another size")
+            refuse("view() as a type of another size")
         return Tensor(self._address, self.shape, dtype, self._memory, strides=self._strides, owner=self._owner)
 
 
 def _operator(name: str) -> Any:
     def refused(*_: object) -> NoReturn:
-        _refuse(f"Tensor.{name}")
+        refuse(f"Tensor.{name}")
 
     return refused
 
@@ -339,10 +337,6 @@ for _name in (
     "bool", "float", "int", "iter", "index",
 ):  # fmt: skip
     setattr(Tensor, f"__{_name}__", _operator(f"__{_name}__"))
-
-
-def _refuse(what: str) -> NoReturn:
-    raise NotImplementedError(f"{what} {_WHY}")
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -392,12 +386,12 @@ class Allocator:
         del device
         _check_options(more)
         if not all(isinstance(each, int) for each in bounds):
-            _refuse("arange() of fractions")
+            refuse("arange() of fractions")
         return self.tensor(list(range(*bounds)), dtype=dtype or DTYPES["int64"])
 
     def full(self, size: Any, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
         """Returns an array of one number; without ``dtype`` of float32, or of int64 for whole numbers."""
-        return self.empty(size, dtype=dtype or _natural([fill_value]), **more).fill_(fill_value)
+        return self.empty(size, dtype=dtype or natural_dtype([fill_value]), **more).fill_(fill_value)
 
     def full_like(self, other: Tensor, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
         """Returns an array of one number with the extents of another, and its type unless one is given."""
@@ -413,54 +407,11 @@ class Allocator:
 
     def tensor(self, data: Any, *, dtype: DType | None = None, **more: Any) -> Tensor:
         """Returns an array of the numbers in nested lists; the type as of ``full``."""
-        shape, numbers = _flattened(data)
-        made = self.empty(shape, dtype=dtype or _natural(numbers), **more)
+        shape, numbers = flattened(data)
+        made = self.empty(shape, dtype=dtype or natural_dtype(numbers), **more)
         if numbers:
             self._memory.write(made.data_ptr(), bytes_of(numbers, made.dtype))
         return made
-
-
-def _natural(numbers: Sequence[Any]) -> DType:
-    """Returns the type that PyTorch gives numbers."""
-    if numbers and all(isinstance(each, bool) for each in numbers):
-        return DTYPES["bool"]
-    return DTYPES["int64" if numbers and all(isinstance(each, int) for each in numbers) else "float32"]
-
-
-def _flattened(data: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """Returns the extents of nested lists, and the numbers in them."""
-    if not isinstance(data, (list, tuple)):
-        return (), [data]
-    parts = [_flattened(each) for each in data]
-    inner = parts[0][0] if parts else ()
-    if any(shape != inner for shape, _ in parts):
-        raise ValueError("the lists are not all equally long")
-    return (len(parts), *inner), [number for _, numbers in parts for number in numbers]
-
-
-def bytes_of(numbers: Sequence[float], dtype: DType) -> bytes:
-    """Returns numbers as elements of a type. Raises NotImplementedError for FP8, but for zeros."""
-    if not all(isinstance(each, (int, float)) for each in numbers):
-        _refuse(f"an array of {type(numbers[0]).__name__}")
-    if not any(numbers):
-        return bytes(len(numbers) * dtype.itemsize)
-    if dtype.triton == "bf16":
-        return b"".join(_bfloat16(float(each)) for each in numbers)
-    if dtype.is_floating_point:
-        if dtype.itemsize == 1:
-            _refuse(f"filling an array of {dtype}")
-        return struct.pack(f"<{len(numbers)}{_FLOATS[dtype.itemsize]}", *map(float, numbers))
-    if dtype.triton == "i1":
-        return bytes(bool(each) for each in numbers)
-    signed = dtype.triton.startswith("i")
-    return b"".join(int(each).to_bytes(dtype.itemsize, "little", signed=signed) for each in numbers)
-
-
-def _bfloat16(value: float) -> bytes:
-    word: int = struct.unpack("<I", struct.pack("<f", value))[0]
-    if value == value:  # NaN stays one
-        word += 0x7FFF + (word >> 16 & 1)
-    return (word >> 16).to_bytes(2, "little")
 
 
 def _check_options(given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from tests.stored_judgements import load_stored
 
 
 def test_an_unranked_time_is_printed_like_a_score_and_called_unranked() -> None:
-    ranked = read_judgement(load_stored("v2_modelled_time"))
+    ranked = read_judgement(load_stored("v3_modelled_time"))
     run = dataclasses.replace(ranked, measurement=None, unranked=ranked.measurement)
     scored, unranked = ([line.plain for line in lines(judgement)] for judgement in (ranked, run))
     assert any(line.startswith("  score   ") for line in scored)

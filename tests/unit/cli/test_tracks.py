@@ -61,7 +61,11 @@ def test_it_prints_a_lesson_and_its_kernel(cli: Cli, server: FakeServer) -> None
     lesson = cli("track", "first-kernels", "vector-add")
     assert "Read *this*." in lesson.stdout
     assert "at most 1 launch" in lesson.stdout
+    assert lesson.stderr.rstrip().endswith("--kernel > vector-add.cu")
     assert cli("track", "first-kernels", "vector-add", "--kernel").stdout.strip() == "void solve() {}"
+    triton = {**WHOLE, "steps": [step("vector-add", lesson="Read.", kernel="def solve(): ...", language="triton")]}
+    server.routes = {"GET tracks/first-kernels": triton}
+    assert cli("track", "first-kernels", "vector-add").stderr.rstrip().endswith("--kernel > vector-add.py")
 
 
 def test_what_is_not_there_is_said(cli: Cli, server: FakeServer) -> None:

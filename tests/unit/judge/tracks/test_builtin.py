@@ -19,8 +19,8 @@ CLASSES = {"cell", "hot", "warm", "cool", "bad", "line", "flow", "wrong", "code"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_there_are_ten_tracks_in_an_order() -> None:
-    assert [track.order for track in TRACKS] == list(range(1, 11))
+def test_there_are_eleven_tracks_in_an_order() -> None:
+    assert [track.order for track in TRACKS] == list(range(1, 12))
 
 
 def test_every_challenge_of_a_track_exists() -> None:

@@ -51,15 +51,29 @@ def test_a_lesson_is_its_three_files(tmp_path: Path) -> None:
         (folder / f"vector-add{suffix}").write_text(text)
     [step] = load_tracks(tmp_path).tracks[0].steps
     assert (step.lesson_text(), step.drawing(), step.kernel()) == ("Words", "<svg/>", "code")
+    assert step.language.name == "cuda"
     (folder / "vector-add.svg").unlink()
     with pytest.raises(TrackError, match=r"vector-add\.svg: is missing"):
         load_tracks(tmp_path)
+
+
+def test_the_kernels_of_a_track_are_in_its_language(tmp_path: Path) -> None:
+    file = write(tmp_path, "first")
+    file.write_text(file.read_text().replace("order = 1", 'order = 1\nlanguage = "triton"'))
+    for suffix in (".md", ".svg", ".cu"):
+        (file.parent / f"vector-add{suffix}").touch()
+    with pytest.raises(TrackError, match=r"vector-add\.py: is missing"):
+        load_tracks(tmp_path)
+    (file.parent / "vector-add.py").write_text("def solve(): ...")
+    [step] = load_tracks(tmp_path).tracks[0].steps
+    assert (step.language.name, step.kernel()) == ("triton", "def solve(): ...")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         ("order = 1", "order = 0", "order"),
+        ("order = 1", 'order = 1\nlanguage = "fortran"', "language: 'fortran' is no language"),
         ('goal = "sectors_over_ideal <= 1.05"', 'goal = "sectors <= 1"', r"steps\.0\.goal: there is no figure sectors"),
         ('why = "', 'because = "', r"steps\.0\."),
         ("[[steps]]", "[[steps", "is not valid TOML"),
