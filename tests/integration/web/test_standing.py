@@ -21,7 +21,7 @@ def _standing(site: Site, username: str, public_id: str) -> str:
     page = site.visitor(username).get(f"/submissions/{public_id}").text
     found = re.findall(r'<section class="panel outcome.*?</section>', page, re.DOTALL)
     return "".join(
-        found + re.findall(r'<section class="panel" aria-labelledby="standing">.*?</section>', page, re.DOTALL)
+        found + re.findall(r'<section class="panel"[^>]* aria-labelledby="standing">.*?</section>', page, re.DOTALL)
     )
 
 

@@ -42,6 +42,8 @@ def test_the_table_says_what_the_plot_shows() -> None:
     assert heights[0][0] < heights[1][0] < heights[1][1]
     assert len(set(re.findall(r'class="(?:current|earlier)" cx="([0-9.]+)"', view.chart))) == 1
     assert "NVIDIA H200" in view.gpu
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", view.chart)
+    assert {"operations per byte", "operations per second (FLOP/s)"} <= {*texts}
 
 
 def test_our_own_kernels_stand_beside_it_where_the_gpu_is_the_same() -> None:
