@@ -15,7 +15,7 @@ from judge.backends.base import Backend, Cancelled, Discovery, Say
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
-from judge.packs.sizes import case_bytes
+from judge.packs.sizes import case_bytes, case_flops
 from judge.probe import Probe
 from judge.processors import emulator_share, emulator_threads
 from judge.settings import JudgeSettings
@@ -34,6 +34,8 @@ _WARP_INSTRUCTIONS = 20_000_000_000
 _GRACE_S = 12.0
 #: One judges; the other is ready for a submission that comes before the first is replaced.
 _WARM_RUNNERS = 2
+#: What a run may spend on its unranked time, in floating-point operations.
+_MOST_FLOPS = 1e8
 
 
 class EmulatorBackend(Backend):
@@ -93,9 +95,9 @@ class EmulatorBackend(Backend):
         return emulator_share(settings, cancelled=cancelled)
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
-        """Returns the benchmark that moves the fewest bytes."""
-        benchmarks = pack.benchmarks_for(self.kind)
-        return (min(benchmarks, key=lambda case: case_bytes(pack, case)),) if benchmarks else ()
+        """Returns the benchmark that moves the fewest bytes, but where it takes seconds: whole models do."""
+        small = [case for case in pack.benchmarks_for(self.kind) if (case_flops(pack, case) or 0.0) <= _MOST_FLOPS]
+        return (min(small, key=lambda case: case_bytes(pack, case)),) if small else ()
 
     def scorer(self, job: ScoringJob) -> Scorer:
         # Here, since a runner starts while what scores it is imported.

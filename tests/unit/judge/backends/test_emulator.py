@@ -8,6 +8,7 @@ import pytest
 
 from emulator import native
 from judge.backends.emulator import backend
+from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 
 
@@ -32,3 +33,10 @@ def test_the_native_library_is_asked_for_once_and_again_when_it_is_gone(
     assert backend._ensure_library(settings) == library
     assert library.exists()
     assert len(asked) == 2
+
+
+def test_a_run_times_one_benchmark_unless_it_is_a_whole_model(packs: dict[str, Pack]) -> None:
+    made = backend.make_backend()
+    (timed,) = made.benchmarks_of_run(packs["gemm"])
+    assert timed in packs["gemm"].benchmarks_for("emulator")
+    assert made.benchmarks_of_run(packs["gpt2-block"]) == ()
