@@ -16,7 +16,9 @@ _NOISE = re.compile(
 _DIRECTIVE = re.compile(r"^[ \t]*+#(?:[^\\\n]++|\\\n|\\)*+", re.MULTILINE)
 _SOLVE = re.compile(r"\bsolve\b")
 #: What begins a line of Python and none of C++.
-_PYTHON = re.compile(rb"^(?:import triton|from triton[\w.]* import|@triton[.]\w+|def solve[ \t]*\()", re.MULTILINE)
+#: What only a file in that language has. Either may hold the other in comments and texts.
+PYTHON = re.compile(rb"^(?:import triton|from triton[\w.]* import|@triton[.]\w+|def solve[ \t]*\()", re.MULTILINE)
+CUDA = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]|\b__global__\b|\bextern[ \t]+"C"', re.MULTILINE)
 #: The words of a declaration that tell whether its name is ``solve``, and what ends them.
 _KERNEL_WORDS = re.compile(r"__launch_bounds__\s*+\((?:[^()]*+\))?+|\bsolve\s*+\(|[;{}()]")
 
@@ -29,7 +31,7 @@ def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | No
     problem = check_text(source, limit_bytes=limit_bytes)
     if problem is not None:
         return problem
-    if _PYTHON.search(source):
+    if PYTHON.search(source) and not CUDA.search(source):
         return "This is Python, and it was sent as CUDA C++: choose Triton, or send it as a .py file."
     code = strip_noise(source.decode("utf-8"))
     if not _SOLVE.search(code):

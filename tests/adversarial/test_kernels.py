@@ -15,9 +15,9 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
 from judge.judgement import DeviceInfo, Judgement
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits, JudgeSettings, RunLimits
 from judge.verdict import Verdict
@@ -121,9 +121,8 @@ def test_what_is_for_a_gpu_builds_for_one(
     """Else it would prove nothing there."""
     if Verdict.COMPILE_ERROR in hostile.verdicts("cuda"):
         return
-    report, artifact = build_submission(
-        hostile.source, packs[hostile.challenge], Target("cuda", "sm_90"), judge_settings
-    )
+    pack, language = packs[hostile.challenge].in_language(hostile.language), BUILTIN_LANGUAGES.of(hostile.language)
+    report, artifact = language.build(hostile.source, pack, Target("cuda", "sm_90"), judge_settings)
     assert artifact is not None, report.log
 
 

@@ -232,7 +232,7 @@ _WRONG: dict[str, tuple[str, str, str]] = {
     "python": (
         "def solve(A, B, C, N):\n    C[:] = A + B\n",
         "CE",
-        'kernel.cu(1): error: identifier "def" is undefined',
+        "This is Python, and it was sent as CUDA C++: choose Triton, or send it as a .py file.",
     ),
     "shared-array": (
         _solve(_LAUNCH, kernel=_KERNEL % "__shared__ float s[20000]; s[threadIdx.x] = A[0]; C[0] = s[N];"),

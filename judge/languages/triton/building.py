@@ -29,7 +29,7 @@ from judge.compile.architecture import is_ptx_alone
 from judge.compile.artifact import Artifact
 from judge.compile.compiler_jail import contents, memory_file, require_work, workplace
 from judge.compile.diagnostics import capped
-from judge.compile.source import check_text
+from judge.compile.source import CUDA, PYTHON, check_text
 from judge.compile.target import Target
 from judge.compile.toolchain import find_toolchain
 from judge.errors import InternalError
@@ -58,7 +58,6 @@ _KIND = re.compile(r"\*?k?[a-z0-9]{1,10}", re.ASCII)
 #: What the first jail sends, in bytes.
 _MOST_BYTES = 128 << 20
 _MOST_PTX_BYTES = 8 << 20
-_CUDA_SOURCE = re.compile(rb"^[ \t]*#[ \t]*include\b|\b__global__\b", re.MULTILINE)
 _KNOWN_GOOD = b"""import triton
 import triton.language as tl
 
@@ -125,7 +124,7 @@ def check_source(source: bytes, challenge: Buildable, settings: JudgeSettings) -
     if problem is not None:
         return problem
     names = ", ".join(argument.name for argument in challenge.arguments)
-    if _CUDA_SOURCE.search(source):
+    if CUDA.search(source) and not PYTHON.search(source):
         return "This is CUDA C++, and it was sent as Triton: choose CUDA C++, or send it as a .cu file."
     if not re.search(rb"\bsolve\b", source):
         return f"There is no function `solve` in the source. It must define:\n  def solve({names}):"

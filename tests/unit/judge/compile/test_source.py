@@ -22,6 +22,7 @@ def check(source: bytes, limit_bytes: int = 1000) -> str | None:
         (b"int main() {}", "no function `solve`"),
         (b"// void solve(int) {}\nvoid resolve() {}", "no function `solve`"),
         (b'const char* s = "void solve()";', "no function `solve`"),
+        (b"import triton\n\ndef solve(a):\n    pass\n", "sent as CUDA C++"),
         (b"__global__ void solve(float* a) {}", "declared __global__"),
         (b"__global__ void __launch_bounds__(256) solve(float* a) {}", "declared __global__"),
     ],
@@ -43,6 +44,7 @@ def test_a_source_without_solve_is_shown_the_signature() -> None:
         "// наивный · naïve\nvoid solve() {}".encode(),
         b"__global__ void k(float* a) {}\nvoid solve(float* a) { k<<<1, 1>>>(a); }",
         b"\xef\xbb\xbfvoid solve() {}",
+        b"/* In Python:\nimport triton\ndef solve(a): ...\n*/\n#include <cuda_runtime.h>\nvoid solve(float* a) {}",
     ],
 )
 def test_what_a_compiler_should_see(source: bytes) -> None:
