@@ -48,7 +48,7 @@ def test_where_triton_is_missing_it_says_what_to_type(monkeypatch: pytest.Monkey
         (b"import triton\n", "def solve(A, B, C, N):"),
         (b"__global__ void solve() {}", "This is CUDA C++"),
         (b"def solve(A, B, C, N): ...\n", None),
-        (b"# include the bias\ndef solve(A, B, C, N):\n    """As __global__ void add() does."""\n", None),
+        (b'# include the bias\ndef solve(A, B, C, N):\n    "As __global__ void add() does."\n', None),
     ],
 )
 def test_what_is_wrong_before_anything_runs(source: bytes, problem: str | None) -> None:
