@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NoReturn, Protocol
 
-from judge.runner.triton.dtypes import DTYPES, DType
-from judge.runner.triton.elements import WHY, bytes_of, flattened, natural_dtype, refuse
+from judge.runner.triton.dtypes import DType
+from judge.runner.triton.elements import WHY, bytes_of, refuse
 
 #: Bytes that the host writes of a pattern; the device copies them on.
 _WRITTEN_AT_ONCE = 4096
@@ -145,7 +145,7 @@ class Tensor:
             return self._viewed_as(shape[0])
         if not self.is_contiguous():
             raise RuntimeError("view() needs contiguous memory")
-        extents = _extents(shape)
+        extents = extents_of(shape)
         if extents.count(-1) > 1:
             raise RuntimeError("only one extent can be inferred")
         if -1 in extents:
@@ -183,7 +183,7 @@ class Tensor:
 
     def permute(self, *dims: Any) -> Tensor:
         """Returns the array with its dimensions in another order."""
-        order = _extents(dims)
+        order = extents_of(dims)
         if sorted(each % self.ndim for each in order) != list(range(self.ndim)):
             raise RuntimeError(f"permute{order} of an array with {self.ndim} dimensions")
         return self._like([self.shape[i] for i in order], [self._strides[i] for i in order])
@@ -210,6 +210,27 @@ class Tensor:
 
     def detach(self) -> Tensor:
         return self
+
+    def get_device(self) -> int:
+        return self.device.index
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    def expand(self, *shape: Any) -> Tensor:
+        """Returns the array with its dimensions of one element repeated, by strides of 0; -1 keeps an extent."""
+        wanted = extents_of(shape)
+        added = len(wanted) - self.ndim
+        if added < 0:
+            raise RuntimeError(f"expand{wanted} of an array with {self.ndim} dimensions")
+        extents, strides = (1,) * added + self.shape, (0,) * added + self._strides
+        if any(w not in (-1, e) and e != 1 for w, e in zip(wanted, extents, strict=True)):
+            raise RuntimeError(f"expand{wanted} of an array with the extents {self.shape}")
+        kept = [w in (-1, e) for w, e in zip(wanted, extents, strict=True)]
+        return self._like(
+            [e if keep else w for w, e, keep in zip(wanted, extents, kept, strict=True)],
+            [s if keep else 0 for s, keep in zip(strides, kept, strict=True)],
+        )
 
     def cuda(self, *_: object, **__: object) -> Tensor:
         return self
@@ -256,7 +277,8 @@ class Tensor:
 
     def clone(self, **_: object) -> Tensor:
         """Returns a new array with the same elements."""
-        return Allocator(self._memory).empty_like(self).copy_(self)
+        owner = Allocation(self._memory, self.nbytes)
+        return Tensor(owner.address, self.shape, self.dtype, self._memory, owner=owner).copy_(self)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -347,75 +369,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides)) if shape else ()
 
 
-def _extents(shape: tuple[Any, ...]) -> tuple[int, ...]:
+def extents_of(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """Returns extents that are given one by one or as one sequence."""
     extents = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
     return tuple(int(extent) for extent in extents)
-
-
-class Allocator:
-    """The functions that make arrays, under the names of PyTorch."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
-
-    def empty(self, *size: Any, dtype: DType | None = None, device: Any = None, **more: Any) -> Tensor:
-        """Returns an array of any contents; ``dtype`` is float32 unless another is given."""
-        del device
-        _check_options(more)
-        shape = _extents(size or more.get("size", ()))
-        if any(extent < 0 for extent in shape):
-            raise RuntimeError(f"no array has the extents {shape}")
-        kind = dtype or DTYPES["float32"]
-        owner = Allocation(self._memory, math.prod(shape) * kind.itemsize)
-        return Tensor(owner.address, shape, kind, self._memory, owner=owner)
-
-    def zeros(self, *size: Any, dtype: DType | None = None, device: Any = None, **more: Any) -> Tensor:
-        """Returns an array of zeros."""
-        return self.empty(*size, dtype=dtype, device=device, **more).zero_()
-
-    def empty_like(self, other: Tensor, *, dtype: DType | None = None, device: Any = None, **more: Any) -> Tensor:
-        """Returns an array of any contents with the extents of another, and its type unless one is given."""
-        return self.empty(other.shape, dtype=dtype or other.dtype, device=device, **more)
-
-    def zeros_like(self, other: Tensor, *, dtype: DType | None = None, device: Any = None, **more: Any) -> Tensor:
-        """Returns an array of zeros with the extents of another, and its type unless one is given."""
-        return self.zeros(other.shape, dtype=dtype or other.dtype, device=device, **more)
-
-    def arange(self, *bounds: int, dtype: DType | None = None, device: Any = None, **more: Any) -> Tensor:
-        """Returns the whole numbers from the first bound, or 0, up to the second, or by the third."""
-        del device
-        _check_options(more)
-        if not all(isinstance(each, int) for each in bounds):
-            refuse("arange() of fractions")
-        return self.tensor(list(range(*bounds)), dtype=dtype or DTYPES["int64"])
-
-    def full(self, size: Any, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
-        """Returns an array of one number; without ``dtype`` of float32, or of int64 for whole numbers."""
-        return self.empty(size, dtype=dtype or natural_dtype([fill_value]), **more).fill_(fill_value)
-
-    def full_like(self, other: Tensor, fill_value: float, *, dtype: DType | None = None, **more: Any) -> Tensor:
-        """Returns an array of one number with the extents of another, and its type unless one is given."""
-        return self.empty_like(other, dtype=dtype, **more).fill_(fill_value)
-
-    def ones(self, *size: Any, dtype: DType | None = None, **more: Any) -> Tensor:
-        """Returns an array of ones."""
-        return self.empty(*size, dtype=dtype, **more).fill_(1)
-
-    def ones_like(self, other: Tensor, *, dtype: DType | None = None, **more: Any) -> Tensor:
-        """Returns an array of ones with the extents of another, and its type unless one is given."""
-        return self.full_like(other, 1, dtype=dtype, **more)
-
-    def tensor(self, data: Any, *, dtype: DType | None = None, **more: Any) -> Tensor:
-        """Returns an array of the numbers in nested lists; the type as of ``full``."""
-        shape, numbers = flattened(data)
-        made = self.empty(shape, dtype=dtype or natural_dtype(numbers), **more)
-        if numbers:
-            self._memory.write(made.data_ptr(), bytes_of(numbers, made.dtype))
-        return made
-
-
-def _check_options(given: dict[str, Any]) -> None:
-    known = {"requires_grad", "layout", "pin_memory", "memory_format", "size"}
-    for name in given:
-        if name not in known:
-            raise TypeError(f"no argument {name!r} is taken here")

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NoReturn
 
-from judge.runner.triton.arrays import DEVICE, Allocator, Device, Memory, Tensor
+from judge.runner.triton.allocator import Allocator
+from judge.runner.triton.arrays import DEVICE, Device, Memory, Tensor
 from judge.runner.triton.dtypes import DTYPES
 from judge.runner.triton.kernels import Autotuned, Config, Heuristic, Kernel, Launcher
 
@@ -259,19 +260,36 @@ def _language() -> ModuleType:
     return language
 
 
+class _Nothing:
+    """Does nothing, as a context and as a decorator: ``torch.no_grad()``, ``torch.cuda.device(x.device)``."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Takes what PyTorch takes."""
+
+    def __enter__(self) -> None:
+        """Does nothing."""
+
+    def __exit__(self, *_: object) -> None:
+        """Does nothing."""
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+
 def _torch(memory: Memory) -> list[ModuleType]:
     allocator = Allocator(memory)
     torch, cuda = _Module("torch", _NOT_OF_TORCH), _Module("torch.cuda", _NOT_OF_TORCH)
     given: dict[str, Any] = {
         **DTYPES, **_functions(allocator), "Tensor": Tensor, "device": lambda *_: DEVICE, "cuda": cuda,
-        "Size": tuple, "inf": math.inf, "nan": math.nan, "pi": math.pi,
+        "Size": tuple, "no_grad": _Nothing, "inference_mode": _Nothing, "inf": math.inf, "nan": math.nan, "pi": math.pi,
     }  # fmt: skip
     for name, value in given.items():
         setattr(torch, name, value)
     properties = type("Properties", (), {"multi_processor_count": PROPERTIES["multiprocessor_count"], "name": "GPU"})
     for name, value in {
         "is_available": lambda: True, "current_device": lambda: 0, "device_count": lambda: 1,
-        "synchronize": lambda *_: None, "get_device_properties": lambda *_: properties(),
+        "synchronize": lambda *_: None, "set_device": lambda *_: None, "device": _Nothing,
+        "get_device_properties": lambda *_: properties(),
         "get_device_capability": lambda *_: (8, 0),
     }.items():  # fmt: skip
         setattr(cuda, name, value)

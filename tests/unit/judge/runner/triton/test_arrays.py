@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from judge.runner.triton.arrays import Allocator, Tensor
+from judge.runner.triton.allocator import Allocator
+from judge.runner.triton.arrays import Tensor
 from judge.runner.triton.dtypes import DTYPES, dtype_of
 from judge.wire.elements import ELEMENTS, Element
 
@@ -164,3 +165,11 @@ def test_parts_are_set_to_numbers_and_to_arrays() -> None:
     with pytest.raises(NotImplementedError, match="not contiguous"):
         made[:, 1] = 0
     assert made.clone().shape == (4, 4)
+
+
+def test_expanded_dimensions_have_strides_of_zero() -> None:
+    row = array(1, 4)
+    assert (row.expand(3, -1).shape, row.expand(3, 4).stride()) == ((3, 4), (0, 1))
+    assert row.expand(2, 3, 4).stride() == (0, 0, 1)
+    with pytest.raises(RuntimeError, match="extents"):
+        row.expand(3, 5)
