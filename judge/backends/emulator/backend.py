@@ -15,7 +15,6 @@ from judge.backends.base import Backend, Cancelled, Discovery, Say
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
-from judge.packs.sizes import case_bytes, case_flops
 from judge.probe import Probe
 from judge.processors import emulator_share, emulator_threads
 from judge.settings import JudgeSettings
@@ -96,6 +95,9 @@ class EmulatorBackend(Backend):
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
         """Returns the benchmark that moves the fewest bytes, but where it takes seconds: whole models do."""
+        # Here, since it needs NumPy, and the registry is also asked where only names are wanted.
+        from judge.packs.sizes import case_bytes, case_flops
+
         small = [case for case in pack.benchmarks_for(self.kind) if (case_flops(pack, case) or 0.0) <= _MOST_FLOPS]
         return (min(small, key=lambda case: case_bytes(pack, case)),) if small else ()
 

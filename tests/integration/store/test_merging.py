@@ -46,7 +46,7 @@ ROOT = Actor("root")
 #: The columns that name a user, and why no merge moves them: the row goes with what opens the account, or is a record.
 STAYS = {
     "api_tokens.user_id", "web_sessions.user_id", "one_time_links.user_id", "recovery_codes.user_id",
-    "operator_actions.user_id",
+    "operator_actions.user_id", "draft_assemblies.user_id",
 }  # fmt: skip
 MOVES = {
     "submissions.user_id", "jobs.user_id", "reached_goals.user_id", "identities.user_id", "classes.owner_id",

@@ -83,4 +83,4 @@ def test_a_race_is_one_sentence_with_its_lines_and_what_to_do(site: Site) -> Non
     message = f"C[0] is 1.0, expected 2.0 in another order of warps: {long}"
     site.work(cases=(CaseJudgement("n-1", "sample", Verdict.WRONG_ANSWER, 0.1, message, None, (race,)),))
     page = site.visitor().get(f"/submissions/{public_id}/report").text
-    assert "<p>Race on shared memory, lines 8 and 11: add __syncthreads() between them.</p>" in page
+    assert ">Race on shared memory, lines 8 and 11: add __syncthreads() between them.</p>" in page

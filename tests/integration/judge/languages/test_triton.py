@@ -126,7 +126,7 @@ def test_scratch_that_nobody_wrote_is_told(judge: Judge) -> None:
         (f"{HEAD}def solve(A, B, C, N):\n    solve(A, B, C, N)\n", "RE", "RecursionError"),
         (f"{HEAD}def solve(A, B, C, N):\n{LAUNCH}    raise ValueError(1)\n", "RE", "py:15: error: ValueError: 1"),
         (f"{HEAD}def solve(A, B, C, N):\n    exit(0)\n", "RE", "solve raised an exception"),
-        (f"{HEAD}def solve(A, B, C, N):\n    C.copy_(A)\n", "RE", "Tensor.copy_ is not there"),
+        (f"{HEAD}def solve(A, B, C, N):\n    C.add_(A)\n", "RE", "Tensor.add_ is not there"),
         (f"{HEAD}def solve(A, B, C, N):\n    torch.add(A, B)\n", "RE", "torch.add is not there"),
         (f"{HEAD}def solve(A, B, C, N):\n    pass\n", "WA", ""),
     ],
