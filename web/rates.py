@@ -57,6 +57,8 @@ _per_code = limiter.shared_limit(
 _per_class = limiter.shared_limit(
     _rate("CLASS_RATE"), scope="class", key_func=lambda: f"class:{g.joined_class}", methods=["POST"]
 )
+#: Of texts whose machine code a user asks for while writing: each takes a compilation.
+_per_writer = limiter.shared_limit("60 per minute", scope="machine-code", key_func=per_user, methods=["POST"])
 #: Counts what was accepted. Requests that run at the same time are counted when they end, so a few may pass at once.
 limit_submissions = limiter.shared_limit(
     lambda: site_settings().submission_rate,
@@ -80,6 +82,11 @@ def _count_for_class() -> None:
 @_per_address
 def _count_for_address() -> None:
     """Is counted, and does nothing else."""
+
+
+@_per_writer
+def count_draft_assembly() -> None:
+    """Counts a text whose machine code is asked for while it is written. Raises RateLimitExceeded."""
 
 
 def count_join(class_id: int | None) -> None:

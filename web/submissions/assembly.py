@@ -24,7 +24,7 @@ from store.intake import encode_source
 from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor
 from web.problems import Problem
-from web.rates import limit_submissions
+from web.rates import count_draft_assembly, limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
 from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
@@ -115,6 +115,7 @@ def draft(slug: str) -> Response:
     wanted = WantedAssembly(require_visitor().id, slug, pack.digest, language, arch, source)
     asked = find_draft_assembly(reader(), wanted)
     if asked is None:
+        count_draft_assembly()
         with transaction() as writer:
             request_draft_assembly(writer, wanted, now=services().clock())
         services().ring_builders()

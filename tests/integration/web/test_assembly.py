@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from judge.compile.assembly import Assembly, FunctionAssembly
 from judge.compile.assembly_json import from_json, to_json
@@ -104,9 +105,14 @@ def test_what_it_cannot_be_asked_for(site: Site, page: tuple[FlaskClient, str]) 
     assert post(client, submit(client), {"arch": "sm_75"}).status_code == 429
 
 
-def write(client: FlaskClient, source: str, **more: str) -> dict[str, Any]:
+def drafted(client: FlaskClient, source: str, **more: str) -> TestResponse:
     """Asks for the machine code of a text in the editor."""
-    answer = post(client, "/challenges/vector-add/assembly", {"source": source, **more}, page="/challenges/vector-add")
+    return post(client, "/challenges/vector-add/assembly", {"source": source, **more}, page="/challenges/vector-add")
+
+
+def write(client: FlaskClient, source: str, **more: str) -> dict[str, Any]:
+    """Asks for the machine code of a text in the editor, which is not refused."""
+    answer = drafted(client, source, **more)
     assert answer.status_code == 200, answer.text
     assert answer.json is not None
     return answer.json
@@ -165,3 +171,14 @@ def test_what_cannot_be_compiled_for_is_refused(site: Site) -> None:
     ada, page = site.visitor(), "/challenges/vector-add"
     for sent, status in (({"arch": "sm_1"}, 422), ({"language": "fortran"}, 422), ({"source": "x" * 10**7}, 413)):
         assert post(ada, f"{page}/assembly", {"source": KERNEL, **sent}, page=page).status_code == status
+
+
+def test_texts_are_limited_and_asking_for_one_again_is_not(site: Site) -> None:
+    ada = site.visitor("ada")
+    for number in range(60):
+        assert drafted(ada, f"{KERNEL}// {number}").status_code == 200
+    assert drafted(ada, f"{KERNEL}// 59").status_code == 200
+    refused = drafted(ada, f"{KERNEL}// 60")
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) <= 60
+    assert drafted(site.visitor("bo"), KERNEL).status_code == 200
