@@ -328,8 +328,9 @@ def _outcome_if_stopped(
         loop = next((claim for claim in report.faults if claim.kind == _ENDLESS), None)
         what = f"a kernel ran for longer than {limit_s:g} s" if loop is None else describe(loop)
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
-    # The write of a race stays within its buffer.
-    written = next((claim for claim in report.faults if claim.is_write and claim.other is None), None)
+    # The write of a race stays within its buffer, and so does one that a note is about.
+    writes = (claim for claim in report.faults if claim.is_write and claim.other is None)
+    written = next((claim for claim in writes if claim.kind not in _NOTES), None)
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, describe(written))
     if ran.name == "cudaErrorLaunchTimeout":

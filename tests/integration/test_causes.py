@@ -26,6 +26,33 @@ def device(judge_settings: JudgeSettings) -> DeviceInfo:
     return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
 
+#: Lanes that overwrite each other, where the value that stays does not matter.
+IDLE = """#include <cuda_runtime.h>
+
+__global__ void add(const float* A, const float* B, float* C, int N) {
+    __shared__ volatile int last;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    last = threadIdx.x;
+    __syncwarp();
+    if (i < N) C[i] = A[i] + B[i] + (last > 1000 ? 1.0f : 0.0f);
+}
+
+extern "C" void solve(const float* A, const float* B, float* C, int N) {
+    add<<<(N + 31) / 32, 32>>>(A, B, C, N);
+    cudaDeviceSynchronize();
+}
+"""
+
+
+@pytest.mark.parametrize("mode", [pipeline.Mode.RUN, pipeline.Mode.SUBMIT])
+def test_what_does_not_matter_accuses_nobody(
+    packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, mode: pipeline.Mode
+) -> None:
+    judgement = pipeline.judge(IDLE.encode(), packs["vector-add"], device, 5, judge_settings, mode=mode)
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    assert not any(case.memory_errors or case.message for case in judgement.cases)
+
+
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_cause_is_named(
     source: Path, packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings
