@@ -10,8 +10,8 @@ from judge.judgement import MismatchMap
 from web.formatting import whole
 from web.svg import Shape
 
-#: The least side of a cell.
-_CELL = 10
+#: The least side of a cell, unless a row of such cells is wider than a page has room for.
+_CELL, _MOST_WIDTH = 10, 640
 #: The least height of the map itself; room for the axes around it.
 _LEAST_HEIGHT, _LEFT, _TOP = 160, 56, 30
 #: A map of few columns is drawn this wide, so that its axis can be read.
@@ -21,9 +21,10 @@ _LEAST_WIDTH = 160
 def mismatch_chart(found: MismatchMap, title: str) -> Markup:
     """Draws the cells in which elements are wrong; the fuller the colour, the more of them are."""
     is_vector = len(found.cells) == 1
-    wide = max(_CELL, -(-_LEAST_WIDTH // len(found.cells[0])))
+    columns = len(found.cells[0])
+    wide = max(1, min(_CELL, _MOST_WIDTH // columns), -(-_LEAST_WIDTH // columns))
     tall = max(_CELL, -(-_LEAST_HEIGHT // len(found.cells)))
-    width, height = wide * len(found.cells[0]), tall * len(found.cells)
+    width, height = wide * columns, tall * len(found.cells)
     whole_width, whole_height = _LEFT + width + 24, _TOP + height + 6
     parts = [Shape('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
         whole_width, whole_height, title
