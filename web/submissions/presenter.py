@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +32,7 @@ from web.source import highlight_lines
 from web.submissions.arrays import ArrayView, present_arrays
 from web.submissions.diagnostics import Note, fault_detail, source_notes
 from web.submissions.fingerprint import present_fingerprint
+from web.submissions.headlines import fault_headline, race_headline, sentence
 from web.submissions.languages import language_of
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
 from web.submissions.run_profile import RunProfile, present_run_profile
@@ -154,8 +154,8 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=_race_headline(first_failure, own, written_in.barrier)
-        or _fault_headline(first_failure, judgement.message, own)
+        message=race_headline(first_failure, own, written_in.barrier)
+        or fault_headline(first_failure, judgement.message, own)
         or _described(judgement, first_failure, views)
         or _summary(judgement.verdict, views),
         figures=() if measurement is None else present_measurement(measurement),
@@ -256,52 +256,12 @@ def _described(judgement: Judgement, case: CaseJudgement | None, views: Sequence
 
     Of an accepted run the message says why it has no time.
     """
-    message = _sentence(judgement.message)
+    message = sentence(judgement.message)
     if message and judgement.verdict is Verdict.ACCEPTED:
         return f"{_summary(judgement.verdict, views)} {message.rstrip('.')}."
     if case is None or case.mismatch is None or not message or not case.description:
         return message
     return f"{message.rstrip('.')}. This case: {case.description}."
-
-
-def _told(case: CaseJudgement, message: str) -> MemoryFault | None:
-    """Returns the fault that a message names as the likely cause: the first in it, but none named as another fault."""
-    likely = message.partition(SAME_IN_ALL_ORDERS)[0]
-    found = [(likely.find(fault.message), fault) for fault in case.memory_errors if fault.message]
-    return min((each for each in found if each[0] >= 0), key=lambda each: each[0], default=(0, None))[1]
-
-
-def _race_headline(case: CaseJudgement | None, own: OwnLines, barrier: str) -> str:
-    """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
-    fault = _told(case, case.message) if case is not None else None
-    if fault is None or fault.other is None or fault.file not in own:
-        return ""
-    places = {own.locate(each.file, each.line) for each in (fault, fault.other)} - {None}
-    lines = [own.in_words(line) for line in sorted(filter(None, places))]
-    plain = [line.removeprefix("line ") for line in lines]
-    where = "" if not lines else f", {' and '.join(lines)}"
-    if len(lines) > 1 and lines != plain:
-        where = f", lines {' and '.join(plain)}"
-    one_block = fault.block == fault.other.block
-    remedy = f"add {barrier} between them" if one_block else "blocks need atomics, or a second kernel"
-    return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
-
-
-def _fault_headline(case: CaseJudgement | None, message: str, own: OwnLines) -> str:
-    """Returns the fault that ``message`` tells of by its line and what is wrong; the case has thread and address."""
-    told = None if case is None or case.message != message else _told(case, message)
-    fault = told if told is not None and told.file in own else None
-    line = None if fault is None else own.locate(fault.file, fault.line)
-    if fault is None or line is None:
-        return ""
-    detail = re.sub(r"^address 0x[0-9a-f]+, ", "", fault_detail(fault))
-    return f"{fault.kind[:1].upper()}{fault.kind[1:]}, {own.in_words(line)}: {detail}."
-
-
-def _sentence(text: str) -> str:
-    """Returns the text with a capital letter, unless it begins with ``solve`` or with what is no plain word."""
-    begins = re.match(r"[a-z-]+(?=[ ,])", text)
-    return text if begins is None or begins[0] == "solve" else text[:1].upper() + text[1:]
 
 
 def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseView:
@@ -321,7 +281,7 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
         group=_GROUPS.get(case.group, case.group),
         verdict=case.verdict.value,
         wall=seconds(case.wall_s) if case.wall_s else "",
-        message=_sentence(message),
+        message=sentence(message),
         mismatch=None if case.mismatch is None else _present_mismatch(case.mismatch),
         faults=tuple(present_fault(fault, own) for fault in case.memory_errors),
         output=case.output,
