@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import bisect
+import dataclasses
 from collections.abc import Sequence
 
 from judge.compile.source_files import OwnLines, own_name
 from judge.judgement import MemoryFault, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda
-from judge.wire.messages import CallClaim, FaultClaim, PartyClaim
+from judge.wire.messages import CallClaim, FaultClaim, PartyClaim, ReportClaim
 
 #: The folder of the source in the compiler's jail, which appears in messages.
 BUILD_FOLDER = "/tmp/"
+#: Lanes of a warp store different values to one address by one instruction.
+CONFLICTING = "conflicting stores"
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: No call instruction is longer.
 _CALL_BYTES = 8
+
+
+def without_copies(report: ReportClaim) -> ReportClaim:
+    """Returns a report without conflicting stores in Triton's code.
+
+    Its compiler gives several lanes a copy of an element and lets each store its own; sums of other orders differ in
+    their last bits. The author has written one store of one value.
+    """
+    kept = tuple(claim for claim in report.faults if not (claim.kind == CONFLICTING and claim.file.endswith(".py")))
+    return report if len(kept) == len(report.faults) else dataclasses.replace(report, faults=kept)
 
 
 def describe(claim: FaultClaim) -> str:

@@ -81,7 +81,10 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     ``solve`` are halves or bfloat16s, so that conversions to them tell nothing.
     """
     own = own_lines(source, file_name)
-    plain = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source).split("\n")
+    # In Python // divides.
+    has_c_comments = file_name == MAIN
+    blanked = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source) if has_c_comments else source
+    plain = blanked.split("\n")
     found: dict[tuple[int, str], None] = {}
     for text in _ptx_texts(library):
         for function in read_ptx(text, own):

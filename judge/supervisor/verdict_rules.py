@@ -16,7 +16,16 @@ from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, s
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
-from judge.supervisor.fault_claims import BUILD_FOLDER, describe, describe_call, fault_of, file_name, without_folder
+from judge.supervisor.fault_claims import (
+    BUILD_FOLDER,
+    CONFLICTING,
+    describe,
+    describe_call,
+    fault_of,
+    file_name,
+    without_copies,
+    without_folder,
+)
 from judge.supervisor.likely_causes import in_order, is_of_one_warp
 from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
@@ -52,7 +61,7 @@ _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
 _UNDEFINED_SHUFFLE = "undefined shuffle"
 #: What explains a wrong answer, and needs no warning beside a right one.
-_NOTES = (_UNDEFINED_SHUFFLE, "conflicting stores", "uninitialized local read")
+_NOTES = (_UNDEFINED_SHUFFLE, CONFLICTING, "uninitialized local read")
 #: Threads that wait for others that never come.
 _STUCK = ("divergent barrier", "deadlock")
 #: The loop in which a kernel was when its time was up.
@@ -202,7 +211,7 @@ def outcome_of_call(
     the source was compiled as. A fault of the emulator's own is RE as well: the report comes from a process that the
     submission shares, and a retry would end in the same fault.
     """
-    report = fetched.report or ReportClaim()
+    report = without_copies(fetched.report or ReportClaim())
     faults = tuple(fault_of(claim) for claim in report.faults)
     own = own_lines(source, file_name)
     told_of = functools.partial(describe_call, call_lines=call_lines, own=own)
@@ -268,7 +277,7 @@ def with_checks(
     A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
     between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
     """
-    report = fetched.report or ReportClaim()
+    report = without_copies(fetched.report or ReportClaim())
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
     found = [*lines_outside_their_part(fetched, source), *in_order([fault_of(claim) for claim in report.faults])]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
@@ -280,6 +289,7 @@ def with_checks(
     likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
     race = next((fault for fault in unsaid if fault.other is not None), None)
     rest = [fault for fault in unsaid if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
+    rest.sort(key=lambda fault: fault.kind in _NOTES)
     told = [] if likely is None else [likely.message]
     if race is not None and not is_of_one_warp(race) and is_same_in_all_orders():
         told += [rest[0].message] if rest and likely is None else []

@@ -63,5 +63,5 @@ def test_the_cause_is_named(
     )
     message = next(case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED).message
     assert judgement.verdict.value == header["verdict"]
-    assert header.get("told", "") in message
+    assert header["told"] in message
     assert message.startswith(header.get("headline", ""))

@@ -402,6 +402,31 @@ def test_faults_known_before_the_checks_are_not_repeated() -> None:
     assert with_checks(wrong, FetchReply((0, 0, 0), None)) == wrong
 
 
+def _conflict(file: str) -> FaultClaim:
+    return FaultClaim("conflicting stores", True, f"conflicting stores at {file}:6", "k", file, 6, (1, 0, 0), (0, 0, 0))
+
+
+@pytest.mark.parametrize("file", ["kernel.cu", "kernel.py"])
+def test_lanes_that_overwrite_each_other_decide_no_verdict(file: str) -> None:
+    right = outcome_of_call(
+        FINE, FetchReply((0, 0, 0), ReportClaim(faults=(_conflict(file),))), NAMES, 2.0, lambda: None
+    )
+    assert right == Outcome(Verdict.ACCEPTED)
+
+
+def test_a_note_explains_a_wrong_answer_after_all_else() -> None:
+    wrong = _call(mismatch=WRONG)
+
+    def message(*claims: FaultClaim) -> str:
+        return with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=claims))).message
+
+    own = _conflict("kernel.cu")
+    assert message(own) == f"{WRONG.message}; {own.message}"
+    assert message(own, UNWRITTEN) == f"{WRONG.message}; {message(UNWRITTEN).removeprefix(f'{WRONG.message}; ')}"
+    # Triton lets several lanes store copies of an element: its author has done nothing of the kind.
+    assert message(_conflict("kernel.py")) == WRONG.message
+
+
 def test_reads_outside_of_buffers_are_errors_where_the_pack_says_so() -> None:
     def verdict(claim: FaultClaim, *, fatal: bool) -> Verdict:
         fetched = FetchReply((0, 0, 0), ReportClaim(faults=(claim,)))
