@@ -3,8 +3,7 @@
 // challenge: reduction
 // devices: emulator
 // verdict: AC or TI or WA
-// caught by: a replay that the host's numbers cannot fit, or a time for what it can have learnt
-// open on emulator: once a byte was copied to the host, the replay has the inputs that the host knows
+// caught by: a replay that the host's numbers cannot fit, or the host's time on the model's clock
 #include "common/decoy.cuh"
 #include "common/shared.cuh"
 
