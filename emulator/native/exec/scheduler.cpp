@@ -239,7 +239,7 @@ class Worker {
         return true;
     }
 
-    // How many blocks the device holds, where others have not begun since it holds no more; else 0.
+    // Returns the number of blocks that the device holds while others wait for one of them to end; 0 if none waits.
     uint64_t most_at_once() const {
         bool is_full = resident_.size() >= max_resident_ && launch_.next_block < launch_.blocks();
         return is_full && !launch_.cooperative ? resident_in_all_ : 0;

@@ -14,6 +14,7 @@ WHY = "is not there: arrays are addresses, extents and a type, and kernels compu
 
 
 def refuse(what: str) -> NoReturn:
+    """Raises NotImplementedError, as PyTorch does where an operation is missing; its message names the operation."""
     raise NotImplementedError(f"{what} {WHY}")
 
 
