@@ -41,8 +41,9 @@ from sqlalchemy import Text, cast, column, delete, insert, select  # noqa: E402
 from sqlalchemy import table as table_named  # noqa: E402
 
 from benchmarks.load_test import running_site  # noqa: E402
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement  # noqa: E402
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement  # noqa: E402
 from judge.judgement_json import to_json  # noqa: E402
+from judge.measurements import Measurement  # noqa: E402
 from judge.verdict import Verdict  # noqa: E402
 from store.accounts import create_token, find_user  # noqa: E402
 from store.clock import utc_now  # noqa: E402

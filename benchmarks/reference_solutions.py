@@ -23,8 +23,9 @@ from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import DeviceInfo, Judgement, Measurement
+from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import read_judgement
+from judge.measurements import Measurement
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings

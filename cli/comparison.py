@@ -10,8 +10,9 @@ from typing import Any
 from cli.scores import format_interval, format_score
 from emulator.records import dataclass
 from judge.compile.source_files import own_lines
-from judge.judgement import BenchmarkCase, Judgement, Measurement, ModelledCase
+from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
+from judge.measurements import BenchmarkCase, Measurement, ModelledCase
 
 #: So many lines are shown, those with the largest differences first.
 SHOWN_LINES = 8

@@ -10,16 +10,8 @@ from rich.text import Text
 from cli.console import clean, stdout
 from cli.scores import format_interval, format_score
 from judge.interval import ROOFLINE
-from judge.judgement import (
-    BuildReport,
-    CaseJudgement,
-    Judgement,
-    Measurement,
-    MemoryFault,
-    Mismatch,
-    ModelledCase,
-    ShownArray,
-)
+from judge.judgement import BuildReport, CaseJudgement, Judgement, MemoryFault, Mismatch, ShownArray
+from judge.measurements import Measurement, ModelledCase
 from judge.recheck import Recheck, RecheckOutcome
 from judge.verdict import Verdict, faults_in_words
 

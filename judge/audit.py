@@ -21,9 +21,10 @@ from judge.bench.timing.trial import CaseResult
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.errors import InternalError
-from judge.judgement import BuildReport, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
+from judge.measurements import Measurement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_report import case_judgement

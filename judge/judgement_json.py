@@ -14,15 +14,8 @@ from collections.abc import Hashable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from judge.judgement import (
-    SCHEMA_VERSION,
-    WHEN_KNOWN,
-    BuildReport,
-    Fingerprint,
-    Judgement,
-    Measurement,
-    ObservedConditions,
-)
+from judge.judgement import SCHEMA_VERSION, BuildReport, Judgement
+from judge.measurements import WHEN_KNOWN, Fingerprint, Measurement, ObservedConditions
 from judge.recheck import Recheck
 
 if TYPE_CHECKING:

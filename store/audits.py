@@ -22,8 +22,9 @@ from typing import Any
 from sqlalchemy import and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from judge.judgement import NOT_REPLAYED, Judgement
-from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement import Judgement
+from judge.measurements import NOT_REPLAYED
+from judge.measurements import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
 from store.board_key import BoardKey

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
 
-from judge.judgement import Fingerprint
 from judge.languages.registry import DEFAULT_LANGUAGE
+from judge.measurements import Fingerprint
 from store.board_key import BoardKey
 from store.models import BestResult, BoardTotals, Measurement, RecheckRequest, Submission, User
 from store.rechecks import WAITING

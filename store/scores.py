@@ -7,8 +7,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from judge.judgement import Fingerprint, Judgement
-from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement import Judgement
+from judge.measurements import Fingerprint
+from judge.measurements import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
 from store.models import Measurement, Submission

@@ -24,10 +24,10 @@ from judge.judgement import (
     DeviceInfo,
     Judgement,
     KernelResources,
-    Measurement,
     MemoryFault,
     RacingAccess,
 )
+from judge.measurements import Measurement
 from judge.recheck import Recheck, conclude, unchecked
 from judge.verdict import Verdict
 

@@ -17,18 +17,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
-from judge.judgement import (
-    BenchmarkCase,
-    BuildReport,
-    CaseJudgement,
-    DeviceInfo,
-    Fingerprint,
-    Judgement,
-    Measurement,
-    MemoryFault,
-    Mismatch,
-    ObservedConditions,
-)
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, MemoryFault, Mismatch
+from judge.measurements import BenchmarkCase, Fingerprint, Measurement, ObservedConditions
 from judge.verdict import Verdict, combine_verdicts
 from store.accounts import create_token, find_user
 from store.clock import Clock, utc_now

@@ -14,8 +14,8 @@ from cli.errors import FAILED, INTERRUPTED, CliError, UsageError
 from cli.extras import need
 from cli.local_setup import find_device
 from cli.scores import format_interval, format_score
-from judge.judgement import Measurement
 from judge.judgement_json import read_measurement, to_json
+from judge.measurements import Measurement
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo

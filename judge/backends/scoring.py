@@ -8,7 +8,8 @@ from typing import Protocol
 
 from emulator.records import dataclass
 from judge.compile.artifact import Artifact
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Measurement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo
+from judge.measurements import Measurement
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner

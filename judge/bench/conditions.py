@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from judge.errors import InternalError
 from judge.gpu.nvml import GpuState, GpuWatch
-from judge.judgement import ObservedConditions
+from judge.measurements import ObservedConditions
 
 #: After this many dropped bursts of one submission, with a pause after each, the GPU is in no state to time anything.
 MAX_DROPPED_BURSTS = 40

@@ -12,7 +12,8 @@ from judge import __version__
 from judge.bench.statistics import Interval, between_processes, geometric_mean, relative_error, summarize
 from judge.compile.artifact import Artifact
 from judge.gpu.calibration import Calibration
-from judge.judgement import BenchmarkCase, DeviceInfo, Fingerprint, Measurement, ModelledCase, ObservedConditions
+from judge.judgement import DeviceInfo
+from judge.measurements import BenchmarkCase, Fingerprint, Measurement, ModelledCase, ObservedConditions
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
 

@@ -15,7 +15,8 @@ from emulator.profile import Counters, LaunchProfile, LineProfile
 from emulator.replay.recording import Transfers
 from judge.compile.kernels import kernel_name
 from judge.compile.source_files import own_name
-from judge.judgement import BuildReport, KernelResources, ModelledKernel, ModelledLine
+from judge.judgement import BuildReport, KernelResources
+from judge.measurements import ModelledKernel, ModelledLine
 from judge.wire.messages import ReportClaim
 from judge.wire.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from emulator.records import dataclass
-from judge.judgement import BenchmarkCase, Judgement, ModelledCase, ModelledKernel
+from judge.judgement import Judgement
+from judge.measurements import BenchmarkCase, ModelledCase, ModelledKernel
 from judge.verdict import Verdict
 
 Count = Callable[[ModelledKernel], float]

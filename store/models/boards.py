@@ -7,9 +7,9 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, String, Text, false, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from judge.judgement import Fingerprint
-from judge.judgement import Measurement as JudgedMeasurement
 from judge.judgement_json import read_fingerprint, read_measurement
+from judge.measurements import Fingerprint
+from judge.measurements import Measurement as JudgedMeasurement
 from store.board_key import BOARD_COLUMNS
 from store.columns import JudgementPart, UtcDateTime
 from store.models.base import Base

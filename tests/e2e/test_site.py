@@ -12,7 +12,8 @@ from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route,
 from judge.compile.assembly import Assembly, FunctionAssembly
 from judge.compile.assembly_json import to_json
 from judge.compile.listing import Instruction
-from judge.judgement import BuildReport, ModelledCase
+from judge.judgement import BuildReport
+from judge.measurements import ModelledCase
 from store.draft_assemblies import claim_draft_assembly, finish_draft_assembly
 from tests.e2e.conftest import Served
 from tests.integration.web.test_modelled_time import modelled

@@ -11,7 +11,8 @@ import pytest
 from judge import audit
 from judge.bench.timing import trial
 from judge.bench.timing.kernel_replay import NotRecorded, Replayed
-from judge.judgement import BenchmarkCase, BuildReport, Judgement
+from judge.judgement import BuildReport, Judgement
+from judge.measurements import BenchmarkCase
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from tests.host_device.backend import BACKENDS, LANGUAGES

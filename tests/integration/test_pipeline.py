@@ -16,8 +16,9 @@ from judge.backends.emulator.backend import EmulatorBackend
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.bench.conditions import Background
 from judge.errors import Cancelled
-from judge.judgement import BuildReport, DeviceInfo, Judgement, ModelledCase
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
+from judge.measurements import ModelledCase
 from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.pipeline import Mode, Progress

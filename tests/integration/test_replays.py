@@ -9,7 +9,8 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import Judgement, ModelledCase
+from judge.judgement import Judgement
+from judge.measurements import ModelledCase
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict

@@ -16,8 +16,9 @@ from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
 from judge.compile.artifact import Artifact
 from judge.errors import Cancelled, InternalError
 from judge.gpu.calibration import Calibration, store_calibration
-from judge.judgement import BuildReport, DeviceInfo, Judgement, ObservedConditions
+from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
+from judge.measurements import ObservedConditions
 from judge.pipeline import Progress
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict

@@ -8,7 +8,8 @@ import tests.host_device
 from judge.backends.base import Backend, Discovery
 from judge.backends.scoring import Score, Scorer, ScoringJob
 from judge.compile.target import Target
-from judge.judgement import DeviceInfo, Measurement
+from judge.judgement import DeviceInfo
+from judge.measurements import Measurement
 from judge.packs.pack import Pack
 from judge.sandbox.bind import Bind
 from judge.settings import JudgeSettings

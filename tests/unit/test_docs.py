@@ -12,8 +12,9 @@ import pytest
 import typer
 
 from cli.app import app
-from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
 from judge.judgement_json import to_json
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from logs import LogSettings
 from logs.traces import TraceSettings

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from judge import judgement
+from judge import measurements
 from web.api.schemas import LanguageName, Query, Slug
 from web.api.stored_form import Answer, StoredForm
 
-Fingerprint = Annotated[judgement.Fingerprint, StoredForm()]
+Fingerprint = Annotated[measurements.Fingerprint, StoredForm()]
 
 
 class BoardQuery(Query):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
-from judge import judgement, recheck
+from judge import judgement, measurements, recheck
 from judge.compile.source_files import MOST_FILES
 from web.api.schemas import NO_NUL, Body, LanguageName, Query, Slug
 from web.api.stored_form import Answer, StoredForm
@@ -16,7 +16,7 @@ InputName = Annotated[str, StringConstraints(min_length=1, max_length=64, patter
 InputText = Annotated[str, StringConstraints(max_length=64 << 10, pattern=NO_NUL)]
 #: The engine's own classes, sent in the JSON form in which they are stored.
 Judgement = Annotated[judgement.Judgement, StoredForm()]
-Measurement = Annotated[judgement.Measurement, StoredForm()]
+Measurement = Annotated[measurements.Measurement, StoredForm()]
 RecheckResult = Annotated[recheck.Recheck, StoredForm()]
 
 

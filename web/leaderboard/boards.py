@@ -112,7 +112,7 @@ class Board:
 
     @property
     def metric(self) -> str | None:
-        """The metric of the ranking (``judge.judgement.Measurement.scale``); None on an empty board."""
+        """The metric of the ranking (``judge.measurements.Measurement.scale``); None on an empty board."""
         return self.entries[0].metric if self.entries else None
 
     @property

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from flask import Blueprint, render_template, request
 from markupsafe import Markup
 
-from judge.judgement import Judgement, ModelledCase
+from judge.judgement import Judgement
+from judge.measurements import ModelledCase
 from web.accounts.visitor import login_required
 from web.formatting import interval, percent, seconds, significant, whole
 from web.problems import Problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from judge.judgement import Fingerprint
 from judge.judgement_json import to_json
+from judge.measurements import Fingerprint
 from web.formatting import size, whole
 
 _LABELS = {

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from emulator.model import gpu_names, load_gpu
 from emulator.model.why import topic_of
 from judge.compile.source_files import ONE_FILE, OwnLines
-from judge.judgement import Measurement, ModelledCase, ModelledKernel, ModelledLine
+from judge.measurements import Measurement, ModelledCase, ModelledKernel, ModelledLine
 from web.bottlenecks.page import BottleneckPage, find_page
 from web.formatting import percent, seconds, significant, size, whole
 

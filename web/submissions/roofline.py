@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from emulator.model import Gpu, gpu_names, load_gpu
-from judge.judgement import BenchmarkCase, Measurement
+from judge.measurements import BenchmarkCase, Measurement
 from judge.packs.steps import ReferenceStep
 from web.formatting import percent, significant
 from web.svg import Shape

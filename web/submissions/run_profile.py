@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from judge.compile.source_files import OwnLines
-from judge.judgement import Measurement, ModelledCase
+from judge.measurements import Measurement, ModelledCase
 
 
 @dataclass(frozen=True, slots=True)

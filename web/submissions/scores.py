@@ -9,7 +9,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from judge.interval import ROOFLINE
-from judge.judgement import Measurement, ModelledCase
+from judge.measurements import Measurement, ModelledCase
 from judge.verdict import Verdict
 from store.audits import why_not_audited
 from store.models import Audit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from judge.judgement import Measurement
+from judge.measurements import Measurement
 from judge.packs.medals import Medal, Medals
 from store.standings import History, ListedScore, Score, Standing
 from web.charts import distribution_chart, history_chart

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from judge.judgement import Judgement, Measurement, ModelledCase
+from judge.judgement import Judgement
+from judge.measurements import Measurement, ModelledCase
 from judge.tracks.goal import check_goal
 from judge.tracks.loader import builtin_tracks
 from judge.tracks.track import Track

@@ -20,7 +20,7 @@ from judge.bench.timing.submission_timer import time_processes
 from judge.bench.timing.trial import Bench, Trial
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
-from judge.judgement import BenchmarkCase
+from judge.measurements import BenchmarkCase
 from judge.packs.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory

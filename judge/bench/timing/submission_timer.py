@@ -29,7 +29,8 @@ from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.gpu.calibration import load_calibration
 from judge.gpu.nvml import GpuWatch, watch_device
-from judge.judgement import DeviceInfo, Fingerprint, Measurement
+from judge.judgement import DeviceInfo
+from judge.measurements import Fingerprint, Measurement
 from judge.native import build as native
 from judge.packs.pack import Case, Pack
 from judge.sandbox.real_time import real_time_thread

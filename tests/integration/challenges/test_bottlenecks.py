@@ -7,7 +7,8 @@ import pytest
 from emulator.model.why import topic_of
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.judgement import DeviceInfo, ModelledCase
+from judge.judgement import DeviceInfo
+from judge.measurements import ModelledCase
 from judge.packs.loader import load_pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict

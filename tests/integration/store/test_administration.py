@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import distinct, func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement import BuildReport, Judgement
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store.accounts import check_password, create_token, create_user, find_token, find_user
 from store.administration import (

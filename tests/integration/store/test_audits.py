@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BenchmarkCase, BuildReport, Judgement, Measurement
+from judge.judgement import BuildReport, Judgement
+from judge.measurements import BenchmarkCase, Measurement
 from judge.verdict import Verdict
 from store.audits import (
     LEASE_S,

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, CaseJudgement, Judgement, KernelResources, Measurement
+from judge.judgement import BuildReport, CaseJudgement, Judgement, KernelResources
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store.artifacts import load_artifact, purge_artifacts
 from store.board_key import BoardKey

@@ -13,7 +13,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from judge.judgement import BuildReport, CaseJudgement, Judgement, Measurement
+from judge.judgement import BuildReport, CaseJudgement, Judgement
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store.database import make_engine, make_session_factory
 from store.devices import upsert_device

@@ -12,8 +12,9 @@ import pytest
 from sqlalchemy import Engine, func, insert, select, text
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, DeviceInfo, Fingerprint, Judgement
-from judge.judgement import Measurement as JudgedMeasurement
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.measurements import Fingerprint
+from judge.measurements import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.best_results import keep_best_result
 from store.board_key import BoardKey

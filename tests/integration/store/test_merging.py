@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement import BuildReport, Judgement
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store import classes, contests, merging, solutions
 from store.accounts import check_password, create_user, find_user

@@ -8,16 +8,8 @@ import json
 import re
 from typing import Any
 
-from judge.judgement import (
-    BenchmarkCase,
-    BuildReport,
-    CaseJudgement,
-    Judgement,
-    Measurement,
-    ModelledCase,
-    ModelledKernel,
-    ModelledLine,
-)
+from judge.judgement import BuildReport, CaseJudgement, Judgement
+from judge.measurements import BenchmarkCase, Measurement, ModelledCase, ModelledKernel, ModelledLine
 from judge.verdict import Verdict
 from tests.web_site import EMULATOR, KERNEL, Site, accepted, post
 from web.submissions.presenter import present_report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from judge.judgement import Measurement
+from judge.measurements import Measurement
 from store.accounts import find_user
 from store.personal_data import close_account
 from tests.web_site import H200, KERNEL, Site, accepted, post, timed, trusted

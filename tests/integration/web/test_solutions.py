@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from judge.judgement import Measurement
+from judge.measurements import Measurement
 from store import classes, contests
 from store.accounts import find_user
 from store.models import Assignment, Class, Contest, Role, State

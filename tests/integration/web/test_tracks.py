@@ -6,7 +6,7 @@ import dataclasses
 
 from markupsafe import escape
 
-from judge.judgement import Measurement, ModelledCase
+from judge.measurements import Measurement, ModelledCase
 from judge.tracks.goal import Goal
 from judge.tracks.loader import builtin_tracks
 from store.accounts import find_user

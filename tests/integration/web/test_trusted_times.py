@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_fingerprint
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store.accounts import find_user
 from store.audits import AuditedBoard, claim_board, contenders, finish_audit

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.judgement import BuildReport, Judgement, Measurement
+from judge.judgement import BuildReport, Judgement
+from judge.measurements import Measurement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
 from store.audits import find_audit

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.timing_quality import __main__ as quality
 from benchmarks.timing_quality import judging
 from judge.backends.registry import Backends
-from judge.judgement import BuildReport, DeviceInfo, Judgement, Measurement
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.measurements import Measurement
 from judge.verdict import Verdict
 
 DEVICE = DeviceInfo("gpu", "cuda", "GPU", "9.0")

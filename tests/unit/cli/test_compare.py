@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from cli.comparison import Compared, as_json, cells, line_differences, rows
-from judge.judgement import Judgement, ModelledCase, ModelledKernel, ModelledLine
+from judge.judgement import Judgement
 from judge.judgement_json import read_judgement
+from judge.measurements import ModelledCase, ModelledKernel, ModelledLine
 from judge.verdict import Verdict
 from tests.stored_judgements import load_stored
 from tests.unit.cli.conftest import Cli

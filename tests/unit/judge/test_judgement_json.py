@@ -9,19 +9,7 @@ from typing import Any
 
 import pytest
 
-from judge.judgement import (
-    BenchmarkCase,
-    BuildReport,
-    CaseJudgement,
-    DeviceInfo,
-    Fingerprint,
-    Judgement,
-    KernelReplay,
-    Measurement,
-    Mismatch,
-    ModelledCase,
-    WorkCounts,
-)
+from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Mismatch
 from judge.judgement_json import (
     UnreadableJudgement,
     read_build_report,
@@ -30,6 +18,7 @@ from judge.judgement_json import (
     read_measurement,
     to_json,
 )
+from judge.measurements import BenchmarkCase, Fingerprint, KernelReplay, Measurement, ModelledCase, WorkCounts
 from judge.verdict import Verdict
 from judge.wire.profiles import COUNTS
 from tests.stored_judgements import STORED, load_stored

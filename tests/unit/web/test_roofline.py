@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from emulator.model import load_gpu
-from judge.judgement import BenchmarkCase, Fingerprint, Measurement
+from judge.measurements import BenchmarkCase, Fingerprint, Measurement
 from judge.packs.steps import ReferenceStep, StepTime
 from web.submissions.roofline import comparable_steps, find_roofs, present_roofline, rate, roofs_of
 

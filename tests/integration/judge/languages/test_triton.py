@@ -15,8 +15,9 @@ from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.compile.assembly import Assembly, NotAssembled
 from judge.compile.target import Target
-from judge.judgement import Judgement, ModelledCase
+from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.measurements import ModelledCase
 from judge.packs.custom_input import with_custom_case
 from judge.packs.pack import Pack
 from judge.pipeline import Mode

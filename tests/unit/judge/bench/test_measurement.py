@@ -5,7 +5,8 @@ import pytest
 from judge.bench.measurement import TimedCase, fingerprint, measured_score, modelled_fingerprint, modelled_score
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
-from judge.judgement import DeviceInfo, Fingerprint, ModelledCase, ObservedConditions
+from judge.judgement import DeviceInfo
+from judge.measurements import Fingerprint, ModelledCase, ObservedConditions
 from tests.host_device.judging import twice_pack
 
 PACK = twice_pack()

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from judge.judgement import BenchmarkCase, BuildReport, DeviceInfo, Judgement, Measurement, ModelledCase, ModelledKernel
+from judge.judgement import BuildReport, DeviceInfo, Judgement
+from judge.measurements import BenchmarkCase, Measurement, ModelledCase, ModelledKernel
 from judge.tracks.goal import FIGURES, GoalResult, check_goal, parse_goal
 from judge.verdict import Verdict
 
