@@ -11,7 +11,7 @@ from web.formatting import whole
 from web.svg import Shape
 
 #: The least side of a cell, unless a row of such cells is wider than a page has room for.
-_CELL, _MOST_WIDTH = 10, 640
+_CELL, _MOST_WIDTH = 10, 400
 #: The least height of the map itself; room for the axes around it.
 _LEAST_HEIGHT, _LEFT, _TOP = 160, 56, 30
 #: A map of few columns is drawn this wide, so that its axis can be read.
