@@ -109,8 +109,8 @@ STEPS = (
         'submit', convert_to('// ' || md5(id::text) || repeat(' kernel', 200), 'UTF8'), id, 'done', verdict,
         %(judgement)s::json, 5, at, at + interval '5 s'
     FROM filled""",
-    """INSERT INTO jobs (id, submission_id, device_key, state, failures, available_at, rung_at)
-    SELECT id, id, device_key, 'done', 0, at, at FROM filled""",
+    """INSERT INTO jobs (id, submission_id, user_id, device_key, state, failures, available_at, rung_at)
+    SELECT id, id, user_id, device_key, 'done', 0, at, at FROM filled""",
     """INSERT INTO events (submission_id, seq, kind, payload, created_at)
     SELECT id, seq, (ARRAY['queued', 'building', 'built', 'running', 'done'])[seq], '{}', at
     FROM filled, generate_series(1, 5) AS seq""",
@@ -126,7 +126,32 @@ STEPS = (
     "SELECT setval(pg_get_serial_sequence('jobs', 'id'), %(count)s + 1)",
 )
 
-#: A contest over the last fortnight with every tenth user, made at the present revision.
+#: What the store keeps in step with each judgement.
+TOTALS = (
+    """INSERT INTO best_results (challenge, device_key, pack_major, metric, user_id, submission_id, value, low, high,
+        roofline_share, created_at)
+    SELECT challenge, device_key, pack_major, metric, user_id, submission_id, value, coalesce(low, value),
+        coalesce(high, value), roofline_share, created_at
+    FROM (
+        SELECT measurements.*, row_number() OVER (
+            PARTITION BY challenge, device_key, pack_major, metric, user_id ORDER BY value, submission_id
+        ) AS place FROM measurements
+    ) AS placed WHERE place = 1""",
+    """INSERT INTO board_totals (challenge, device_key, pack_major, metric, users, best_value, latest_submission_id)
+    SELECT challenge, device_key, pack_major, metric, count(DISTINCT user_id), min(value), max(submission_id)
+    FROM measurements GROUP BY challenge, device_key, pack_major, metric""",
+    """INSERT INTO user_progress (user_id, challenge, judged, accepted, solved_at)
+    SELECT user_id, challenge, count(*), sum(CASE WHEN verdict = 'AC' THEN 1 ELSE 0 END),
+        min(CASE WHEN verdict = 'AC' THEN finished_at END)
+    FROM submissions WHERE verdict IS NOT NULL AND mode = 'submit' GROUP BY user_id, challenge""",
+    """INSERT INTO challenge_totals (challenge, judged, accepted, solvers)
+    SELECT challenge, sum(judged), sum(accepted), sum(CASE WHEN accepted > 0 THEN 1 ELSE 0 END)
+    FROM user_progress GROUP BY challenge""",
+    """INSERT INTO verdict_totals (verdict, judged)
+    SELECT verdict, count(*) FROM submissions WHERE verdict IS NOT NULL GROUP BY verdict""",
+)
+
+#: A contest over the last fortnight with every tenth user.
 CONTEST_STEPS = (
     """INSERT INTO contests (id, slug, title, description, starts_at, ends_at, revealed, scoring, devices,
         opens_sources, created_at)
@@ -142,8 +167,8 @@ CONTEST_STEPS = (
 
 
 def fill(settings: Settings, count: int) -> None:
-    """Fills the empty database as of revision 0008, then migrates it, which computes the totals."""
-    upgrade(settings, "0008")
+    """Creates the tables in an empty database and fills them."""
+    upgrade(settings)
     challenges = sorted(path.name for path in (ROOT / "challenges").iterdir() if path.is_dir())
     challenges.insert(0, challenges.pop(challenges.index(POPULAR)))
     given = {
@@ -156,10 +181,7 @@ def fill(settings: Settings, count: int) -> None:
     url = settings.sqlalchemy_url.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         connection.execute("SET synchronous_commit = off")
-        for step in STEPS:
-            _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
-        _timed("migrate", lambda: upgrade(settings))
-        for step in CONTEST_STEPS:
+        for step in (*STEPS, *TOTALS, *CONTEST_STEPS):
             _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
         _timed("VACUUM ANALYZE", lambda: connection.execute("VACUUM ANALYZE"))
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from alembic import context
 from sqlalchemy import Connection
 
-from store.columns import PlainJson, UtcDateTime
+from store.columns import JudgementPart, PlainJson, UtcDateTime
 from store.models import Base
 
 
@@ -15,7 +15,7 @@ def render_type(kind: str, item: Any, _context: Any) -> str | Literal[False]:
     """Renders our column types as plain ones: a migration must not change when the code does."""
     if kind == "type" and isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
-    if kind == "type" and isinstance(item, PlainJson):
+    if kind == "type" and isinstance(item, (PlainJson, JudgementPart)):
         return "sa.JSON()"
     return False
 

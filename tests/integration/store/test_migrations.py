@@ -7,12 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Column, Integer, Table, inspect, text
-from sqlalchemy.orm import Session
+from sqlalchemy import Column, Integer, Table, inspect
 
-from store.board_key import BoardKey
 from store.database import make_engine
-from store.leaderboards import leaderboard
 from store.migrate import current_revision, differences, downgrade, head_revision, is_current, upgrade
 from store.models import Base
 from store.settings import Settings
@@ -50,37 +47,6 @@ def test_autogenerate_finds_nothing_and_would_find_something(empty_database: Set
     finally:
         Base.metadata.remove(Base.metadata.tables["only_in_the_models"])
         engine.dispose()
-
-
-def test_scores_of_old_are_kept_and_without_an_interval(empty_database: Settings) -> None:
-    upgrade(empty_database, "0001")
-    engine = make_engine(empty_database)
-    with engine.begin() as connection:
-        connection.execute(
-            text("INSERT INTO users (id, username, username_key, created_at) VALUES (1, 'a', 'a', '2026-01-01')")
-        )
-        connection.execute(
-            text(
-                "INSERT INTO submissions (id, public_id, user_id, challenge, pack_version, pack_major, pack_digest,"
-                " device_key, mode, source_bytes, seed, state, last_event_seq, created_at) VALUES (1, 'p', 1, 'c',"
-                " '1.0.0', 1, 'd', 'nvidia-h200', 'submit', '', 0, 'done', 1, '2026-01-01')"
-            )
-        )
-        connection.execute(
-            text(
-                "INSERT INTO measurements (submission_id, user_id, challenge, device_key, pack_major, metric, value,"
-                " runs, spread, created_at) VALUES (1, 1, 'c', 'nvidia-h200', 1, 'time_s', 0.5, 20, 0.01, '2026-01-01')"
-            )
-        )
-    upgrade(empty_database)
-    for _ in range(2):
-        with Session(engine) as session:
-            [entry] = leaderboard(session, BoardKey("c", "nvidia-h200", 1))
-        assert (entry.value, entry.low, entry.high, entry.roofline_share) == (0.5, None, None, None)
-        assert entry.fingerprint is None
-        downgrade(empty_database, "0001")
-        upgrade(empty_database)
-    engine.dispose()
 
 
 def test_a_failed_migration_leaves_nothing_half_done(empty_database: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

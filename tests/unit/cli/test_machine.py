@@ -108,16 +108,19 @@ def told_of(cli: Cli, name: str) -> Any:
 
 
 @pytest.mark.usefixtures("_no_slow_checks")
-def test_doctor_tells_an_older_schema_from_a_newer_one(cli: Cli, tmp_path: Path) -> None:
+def test_doctor_tells_an_older_schema_from_a_newer_one(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert "will be made" in told_of(cli, "database")["detail"]
     first = cli("db", "upgrade", "--no-packs")
     assert "migrated the database: 0001 (" in first.stderr
     assert "migrated" not in cli("db", "upgrade", "--no-packs").stderr
     assert told_of(cli, "database")["ok"]
-    for revision, told, advice in (
-        ("0003", "older than this version", "gpujudge db upgrade"),
-        ("9999", "newer", "backup"),
+    for revision, newest, told, advice in (
+        ("0001", "0002", "older than this version", "gpujudge db upgrade"),
+        ("9999", "0001", "newer", "backup"),
     ):
+        monkeypatch.setattr("store.migrate.head_revision", lambda newest=newest: newest)
         with sqlite3.connect(tmp_path / "data/gpujudge.db") as connection:
             connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
         connection.close()
