@@ -66,7 +66,7 @@ class WorkerContext:
     stopping: threading.Event = field(default_factory=threading.Event)
     #: This process's leases, at most one; a set, because it can be read without a lock.
     held_leases: set[Lease] = field(default_factory=set)
-    #: Extends the leases. If None, a thread does.
+    #: Extends the leases. Without one, as in tests of single attempts, they run out.
     keeper: LeaseKeeper | None = None
     traces: Traces = field(default_factory=Traces)
 
