@@ -40,7 +40,7 @@ from judge.compile.artifact import Artifact
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.languages.registry import BUILTIN_LANGUAGES
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings

@@ -45,7 +45,6 @@ from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement  #
 from judge.judgement_json import to_json  # noqa: E402
 from judge.measurements import Measurement  # noqa: E402
 from judge.verdict import Verdict  # noqa: E402
-from store.accounts import create_token, find_user  # noqa: E402
 from store.clock import utc_now  # noqa: E402
 from store.columns import JudgementPart, PlainJson  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
@@ -53,7 +52,8 @@ from store.devices import list_devices  # noqa: E402
 from store.migrate import upgrade  # noqa: E402
 from store.models import Base, Submission  # noqa: E402
 from store.models import Measurement as MeasurementRow  # noqa: E402
-from store.sessions import start_session  # noqa: E402
+from store.people.accounts import create_token, find_user  # noqa: E402
+from store.people.sessions import start_session  # noqa: E402
 from store.settings import Settings  # noqa: E402
 from web.app import create_app  # noqa: E402
 from web.settings import WebSettings  # noqa: E402

@@ -36,8 +36,8 @@ from judge.bench import conditions
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.timing import ahead, case_timer, null_kernel, submission_timer, trial, verification
 from judge.judgement import DeviceInfo, Judgement
+from judge.packs.collection.loader import load_pack
 from judge.packs.isolation.client import PROCESSES
-from judge.packs.loader import load_pack
 from judge.settings import JudgeSettings
 from judge.supervisor import case_runner, session
 

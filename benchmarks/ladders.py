@@ -26,7 +26,7 @@ from emulator.model import load_gpu
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 

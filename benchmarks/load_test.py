@@ -44,12 +44,12 @@ from sqlalchemy.orm import Session  # noqa: E402
 
 from cli.supervise import descendants  # noqa: E402
 from judge.judgement import DeviceInfo  # noqa: E402
-from store.accounts import create_token, create_user  # noqa: E402
 from store.clock import utc_now  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
 from store.devices import upsert_device  # noqa: E402
 from store.migrate import upgrade  # noqa: E402
 from store.models import Submission  # noqa: E402
+from store.people.accounts import create_token, create_user  # noqa: E402
 from store.settings import Settings  # noqa: E402
 
 CHALLENGE = "vector-add"
@@ -166,7 +166,14 @@ def site_process(settings: Settings) -> Iterator[tuple[str, int]]:
     }
     given |= {"DATABASE_URL": settings.database_url or "", "REDIS_URL": settings.redis_url or ""}
     env = {**os.environ, **{f"GPUJUDGE_{name}": value for name, value in given.items() if value}}
-    argv = [sys.executable, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
+    argv = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:web.serving.gunicorn_conf",
+        "web.serving.asgi:create_server_from_env()",
+    ]
     process = subprocess.Popen(argv, cwd=ROOT, env=env)
     try:
         until = time.monotonic() + START_S

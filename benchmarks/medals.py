@@ -19,7 +19,7 @@ from emulator.model import load_gpu
 from judge.bench.plausibility import modelled_roofline_s
 from judge.bench.statistics import geometric_mean
 from judge.judgement_json import read_judgement
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.medals import NAME
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from cli.supervise import descendants
 from judge.sandbox.cgroup_hierarchy import find_hierarchy
-from store.accounts import create_token, create_user
 from store.migrate import upgrade
+from store.people.accounts import create_token, create_user
 from store.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent

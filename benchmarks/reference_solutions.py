@@ -26,7 +26,7 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import read_judgement
 from judge.measurements import Measurement
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict

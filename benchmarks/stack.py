@@ -87,8 +87,8 @@ def _address(process: subprocess.Popen[str]) -> str:
 
 def _sign_up(data_dir: Path, username: str, password: str, env: Mapping[str, str]) -> None:
     """Writes a user into the database, since signing up needs a browser."""
-    from store.accounts import create_user
     from store.database import make_engine, make_session_factory
+    from store.people.accounts import create_user
     from store.settings import Settings
 
     settings = Settings(data_dir=data_dir, database_url=env.get("GPUJUDGE_DATABASE_URL"))

@@ -34,14 +34,14 @@ sys.path.insert(0, str(ROOT))
 from sqlalchemy import select  # noqa: E402
 
 from benchmarks.load_test import EMULATOR, running_site  # noqa: E402
-from judge.packs.loader import load_pack  # noqa: E402
-from store.accounts import create_token, create_user  # noqa: E402
+from judge.packs.collection.loader import load_pack  # noqa: E402
 from store.clock import utc_now  # noqa: E402
 from store.database import make_engine, make_session_factory  # noqa: E402
 from store.devices import upsert_device  # noqa: E402
-from store.events import record_event  # noqa: E402
 from store.migrate import upgrade  # noqa: E402
 from store.models import Submission  # noqa: E402
+from store.people.accounts import create_token, create_user  # noqa: E402
+from store.queue.events import record_event  # noqa: E402
 from store.settings import Settings  # noqa: E402
 from store.submissions import create_submission  # noqa: E402
 

@@ -88,7 +88,7 @@ def judge_folders(
     """Judges what folders and files hold, writes a line for each, and returns the exit code of the worst."""
     paths = kernel_paths(given)
     plan, settings = make_plan(options, settings)
-    slugs = need("judge.packs.registry", "judge").slugs(options.packs)
+    slugs = need("judge.packs.collection.registry", "judge").slugs(options.packs)
     results = ResultLines(out, resume=resume)
     try:
         keys = {str(path): None for path in paths}

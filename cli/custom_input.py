@@ -8,7 +8,7 @@ from cli.errors import UsageError
 
 
 def read_custom_input(sizes: list[str] | None, contents: list[str] | None) -> dict[str, str] | None:
-    """Returns texts by name (judge.packs.custom_input); None where neither option is given. Raises UsageError."""
+    """Returns texts by name (judge.packs.custom.case); None where neither option is given. Raises UsageError."""
     if not sizes and not contents:
         return None
     made: dict[str, str] = {}

@@ -15,7 +15,7 @@ from cli.extras import need
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from store.operator_log import Actor
+    from store.operation.operator_log import Actor
     from web.settings import WebSettings
 
 
@@ -60,11 +60,11 @@ def _say_which(settings: WebSettings) -> str:
 
 def command_actor() -> Actor:
     """Returns who uses this command, for the operators' log."""
-    actor: Actor = need("store.operator_log", "server").Actor(f"{getpass.getuser()} at {platform.node()}")
+    actor: Actor = need("store.operation.operator_log", "server").Actor(f"{getpass.getuser()} at {platform.node()}")
     return actor
 
 
 def ring_builders(settings: WebSettings) -> None:
     """Wakes a build worker after the commit. Without a broker that answers, workers find what waits by themselves."""
-    doorbell = need("store.doorbell", "server")
-    doorbell.ring_queue(doorbell.make_doorbell(settings), need("store.queues", "server").BUILD_QUEUE)
+    doorbell = need("store.queue.doorbell", "server")
+    doorbell.ring_queue(doorbell.make_doorbell(settings), need("store.queue.queues", "server").BUILD_QUEUE)

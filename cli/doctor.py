@@ -84,7 +84,7 @@ def _judging(settings: JudgeSettings) -> Check:
     pipeline = importlib.import_module("judge.pipeline")
     accepted = importlib.import_module("judge.verdict").Verdict.ACCEPTED
     threads = importlib.import_module("judge.processors").emulator_threads(settings)
-    pack = importlib.import_module("judge.packs.loader").load_pack(_CHALLENGES / "vector-add")
+    pack = importlib.import_module("judge.packs.collection.loader").load_pack(_CHALLENGES / "vector-add")
     device = importlib.import_module("judge.backends.registry").BUILTIN_BACKENDS.find_device("emulator", settings)
     judgement = pipeline.judge(_KERNEL, pack, device, 1, settings)
     how = f"a kernel was judged in {judgement.wall_s:.1f} s, by the emulator on up to {threads} threads"
@@ -235,7 +235,7 @@ def _broker(settings: Settings) -> Check:
 
 
 def _packs(settings: Settings) -> Iterator[Check]:
-    registry = importlib.import_module("judge.packs.registry").Registry.load(settings.pack_paths)
+    registry = importlib.import_module("judge.packs.collection.registry").Registry.load(settings.pack_paths)
     count = len(registry.packs)
     yield Check("challenges", count > 0, f"{count} found", "Set GPUJUDGE_PACK_PATHS to folders of challenges.")
     for problem in registry.problems:

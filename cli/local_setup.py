@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from cli.errors import UsageError
 from cli.extras import need
 from cli.source import Source
-from store.environment import SettingsProblem, check_names
+from store.operation.environment import SettingsProblem, check_names
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo
@@ -83,7 +83,7 @@ def find_pack(slug: str, folders: list[Path] | None) -> Pack:
             next(folder.iterdir(), None)
         except OSError as error:
             raise UsageError(f"cannot read the challenges in {folder}: {error.strerror}") from None
-    module = need("judge.packs.registry", "judge")
+    module = need("judge.packs.collection.registry", "judge")
     registry = module.Registry.load(pack_folders(folders), only=slug)
     if slug not in registry.packs:
         registry = module.Registry.load(pack_folders(folders))

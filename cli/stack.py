@@ -80,7 +80,7 @@ def migrate_database(settings: WebSettings, say: Say) -> None:
 def record_packs(settings: WebSettings, say: Say) -> None:
     """Records the versions of the packs in the database. Reports broken packs through ``say``."""
     database, packs = need("store.database", "server"), need("store.packs", "server")
-    registry = need("judge.packs.registry", "judge").Registry.load(settings.pack_paths)
+    registry = need("judge.packs.collection.registry", "judge").Registry.load(settings.pack_paths)
     for problem in registry.problems:
         say(f"challenge left out: {problem}")
     engine = database.make_engine(settings)
@@ -108,7 +108,14 @@ def services(settings: WebSettings, selectors: Sequence[str], *, port: int, buil
     # -P: do not import from a folder called web or judge in the current directory.
     python, cwd = (sys.executable, "-P"), Path.cwd()
     env = {"GPUJUDGE_DATA_DIR": str(settings.data_dir), "GPUJUDGE_HOST": settings.host, "GPUJUDGE_PORT": str(port)}
-    web = [*python, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
+    web = [
+        *python,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:web.serving.gunicorn_conf",
+        "web.serving.asgi:create_server_from_env()",
+    ]
     found = [Service("web", web, cwd, env)]
     for number in range(build_workers):
         found.append(Service(f"build-{number + 1}", [*python, "-m", "workers", "build"], cwd, env))

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import QueuePool
 
-from store.inotify import Change, FileWatch
+from store.queue.inotify import Change, FileWatch
 from store.settings import Settings
 
 BUSY_TIMEOUT_S = 20

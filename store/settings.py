@@ -22,7 +22,7 @@ from sqlalchemy.exc import ArgumentError
 
 from emulator.model import gpu_names
 from judge.settings import JudgeSettings
-from store.environment import PREFIX, SettingsProblem, check_names
+from store.operation.environment import PREFIX, SettingsProblem, check_names
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
 

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session, defer, lazyload
 
 from judge.languages.registry import DEFAULT_LANGUAGE
 from store.clock import utc_now
-from store.events import events_after, record_event
-from store.intake import IdempotencyConflictError, NewSubmission, PackIdentity, create_submissions, encode_source
 from store.models import Job, State, Submission, User
+from store.queue.events import events_after, record_event
+from store.queue.intake import IdempotencyConflictError, NewSubmission, PackIdentity, create_submissions, encode_source
 
 __all__ = [
     "IdempotencyConflictError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argon2 import PasswordHasher
 
-from store import passwords
+from store.people import passwords
 
 HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 

@@ -17,8 +17,8 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
-from judge.packs import live
-from judge.packs.registry import Registry
+from judge.packs.collection import live
+from judge.packs.collection.registry import Registry
 from store.settings import builtin_packs
 
 

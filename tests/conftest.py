@@ -241,7 +241,7 @@ def judge_settings(tmp_path_factory: pytest.TempPathFactory) -> JudgeSettings:
 @pytest.fixture(scope="session")
 def packs() -> dict[str, Pack]:
     """The built-in challenges by slug; a broken one is an error."""
-    from judge.packs.registry import Registry
+    from judge.packs.collection.registry import Registry
 
     registry: Any = Registry.load([builds.ROOT / "challenges"])
     assert not registry.problems, registry.problems

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from judge.packs.distributions import Distribution
-from judge.packs.drawing import fill_by_recipe
-from judge.packs.recipes import input_recipe
-from judge.packs.streams import Stream
+from judge.packs.data.distributions import Distribution
+from judge.packs.data.drawing import fill_by_recipe
+from judge.packs.data.recipes import input_recipe
+from judge.packs.data.streams import Stream
 from judge.wire.elements import Element
 from judge.wire.recipe import Recipe
 

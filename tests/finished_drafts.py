@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judge.packs.draft import draft_pack
+from judge.packs.collection.draft import draft_pack
 
 _STATEMENT = """{what}
 

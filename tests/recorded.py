@@ -1,6 +1,6 @@
 """Cases that need not run again while the engine and the files that they read are the same.
 
-A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge.packs.ledger``), its
+A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge.verify.ledger``), its
 own file, and the files and folders that the marker names. The engine leaves out what only GPUs run: a case that uses it
 names it. Once a case has passed with just these, it is on record in ``tests/passed.json``, and CI's second stage leaves
 it out; its first stage still draws a share of such cases, and ``make test-all`` runs them all. GPUJUDGE_TEST_RECORD=1
@@ -77,7 +77,7 @@ def _depends_on(item: pytest.Item) -> tuple[str, ...] | None:
 
 @functools.cache
 def _engine() -> str:
-    from judge.packs.ledger import engine_digest
+    from judge.verify.ledger import engine_digest
 
     return engine_digest()
 

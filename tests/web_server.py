@@ -25,7 +25,14 @@ def running_server(data_dir: Path, **environment: str) -> Iterator[int]:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     env = {**os.environ, "GPUJUDGE_DATA_DIR": str(data_dir), "GPUJUDGE_PORT": str(port), **environment}
-    argv = [sys.executable, "-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
+    argv = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        "python:web.serving.gunicorn_conf",
+        "web.serving.asgi:create_server_from_env()",
+    ]
     process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + START_S

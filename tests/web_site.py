@@ -20,12 +20,12 @@ from werkzeug.test import TestResponse
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, MemoryFault, Mismatch
 from judge.measurements import BenchmarkCase, Fingerprint, Measurement, ObservedConditions
 from judge.verdict import Verdict, combine_verdicts
-from store.accounts import create_token, find_user
 from store.clock import Clock, utc_now
 from store.devices import upsert_device
-from store.events import record_event
-from store.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from store.models import Submission, User
+from store.people.accounts import create_token, find_user
+from store.queue.events import record_event
+from store.queue.jobs import LeaseRules, Stage, claim_job, finish_build, finish_judged
 from tests.cheap_passwords import HASHER, hash_cheaply
 from tests.compiled_once import keep_packs, keep_routes, keep_templates
 from tests.databases import give_schema

@@ -11,14 +11,14 @@ from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from judge import __version__
-from judge.packs.live import LivePacks
+from judge.packs.collection.live import LivePacks
 from logs import LogSettings, configure_logging
 from logs.traces import TraceSettings, make_traces
-from store import sessions
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
-from store.doorbell import make_doorbell, ring, ring_queue
-from store.queues import BUILD_QUEUE
+from store.people import sessions
+from store.queue.doorbell import make_doorbell, ring, ring_queue
+from store.queue.queues import BUILD_QUEUE
 from store.settings import read_settings
 from web import assets, compression, errors, formatting, health, metrics, rates, security, site
 from web.accounts import views as accounts

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
-from store.passwords import HashersBusyError
+from store.people.passwords import HashersBusyError
 from web.problems import Problem
 
 log = structlog.get_logger(__name__)

@@ -25,9 +25,9 @@ import structlog
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from store.events import last_event_seqs
-from store.inotify import FileWatch
-from store.turns import expected_wait, queue_positions
+from store.queue.events import last_event_seqs
+from store.queue.inotify import FileWatch
+from store.queue.turns import expected_wait, queue_positions
 
 log = structlog.get_logger(__name__)
 

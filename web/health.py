@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify
 from sqlalchemy.exc import SQLAlchemyError
 
-from store.sweeping import QueueDelays, queue_delays
+from store.queue.sweeping import QueueDelays, queue_delays
 from web.services import reader, services
 
 #: Added to two sweep periods before the sweeper counts as late: a sweep can be slow on a busy machine.

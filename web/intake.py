@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import Clock
-from store.intake import NewSubmission, create_submissions
 from store.models import Submission
-from store.turns import expected_wait, positions_of
+from store.queue.intake import NewSubmission, create_submissions
+from store.queue.turns import expected_wait, positions_of
 from web.gathering import Gathering
 
 

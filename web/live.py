@@ -5,8 +5,8 @@ Streams poll the rows, so they need no broker and lose no event without one. A c
 which also tells it its place in the queue; now and then it reads without being woken, and each second where no watcher
 runs. No database connection is held between two reads.
 
-``web.asgi`` serves all streams from its event loop, without a thread each. A WSGI server iterates over a stream, and a
-thread of it waits.
+``web.serving.asgi`` serves all streams from its event loop, without a thread each. A WSGI server iterates over a
+stream, and a thread of it waits.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.models import FINAL_STATES, Event
+from store.queue.turns import expected_wait, queue_position
 from store.submissions import events_after, get_progress
-from store.turns import expected_wait, queue_position
 from web.event_watcher import EventWatcher, Listener
 
 #: Seconds between two reads if nothing wakes the stream: without a watcher, and with one.

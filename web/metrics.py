@@ -16,7 +16,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from store.metrics import QueueCollector
+from store.operation.metrics import QueueCollector
 from web.devices import device_choices
 from web.problems import Problem
 from web.services import Services

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session, sessionmaker
 
-from store.accounts import find_tokens
-from store.changed_settings import changed_settings
 from store.clock import Clock
 from store.models import ApiToken
+from store.operation.changed_settings import changed_settings
+from store.people.accounts import find_tokens
 from web.devices import DeviceChoice, device_choices
 from web.gathering import Gathering
 from web.settings import SiteSettings, WebSettings

@@ -12,7 +12,7 @@ from flask import Flask, current_app, g
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session, sessionmaker
 
-from judge.packs.live import LivePacks
+from judge.packs.collection.live import LivePacks
 from logs.traces import Traces
 from store.clock import Clock
 from store.models import Submission

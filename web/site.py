@@ -9,9 +9,9 @@ from flask import Flask, g
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from store.changed_settings import changed_settings
 from store.models import Notice
-from store.notices import shown_notices
+from store.operation.changed_settings import changed_settings
+from store.people.notices import shown_notices
 from web.devices import DeviceChoice, device_choices
 from web.services import reader, release_reader, services
 from web.settings import SiteSettings

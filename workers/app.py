@@ -9,7 +9,7 @@ import structlog
 from celery import Celery
 from celery.worker import WorkController
 
-from store.queues import BUILD_QUEUE, BUILD_TASK, RUN_TASK, celery_config, device_queue, prepare_broker
+from store.queue.queues import BUILD_QUEUE, BUILD_TASK, RUN_TASK, celery_config, device_queue, prepare_broker
 from store.settings import Settings
 from workers.job_loop import JobLoop
 from workers.tasks import register

@@ -17,9 +17,9 @@ from sqlalchemy.orm import Session
 
 from judge.errors import Cancelled, InternalError
 from logs.traces import trace_id_of
-from store.doorbell import ring
-from store.jobs import Lease, LeaseStatus, Stage, claim_job, fail_job, finish_cancelled, hand_back
 from store.models import Job
+from store.queue.doorbell import ring
+from store.queue.jobs import Lease, LeaseStatus, Stage, claim_job, fail_job, finish_cancelled, hand_back
 from workers.context import WorkerContext
 from workers.heartbeat import LeaseWatch, holding
 

@@ -11,7 +11,7 @@ import structlog
 from judge.errors import Cancelled, InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.verdict import Verdict
-from store.audits import (
+from store.boards.audits import (
     AuditedBoard,
     AuditLease,
     Contender,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
-from store.jobs import Stage, finish_build, finish_judged
 from store.models import Submission
 from store.packs import keep_contents
+from store.queue.jobs import Stage, finish_build, finish_judged
 from store.reports import recorded_device
 from workers.attempt import Finish, attempt_one, held_job
 from workers.context import WorkerContext

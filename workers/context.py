@@ -19,10 +19,10 @@ from sqlalchemy.orm import Session, sessionmaker
 from logs.traces import Traces, TraceSettings, make_traces
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
-from store.doorbell import make_doorbell
-from store.jobs import Lease, LeaseRules
 from store.models import Job, Submission
 from store.packs import has_contents, kept_contents
+from store.queue.doorbell import make_doorbell
+from store.queue.jobs import Lease, LeaseRules
 from store.settings import Settings
 from workers.builds import DatabaseBuilds
 from workers.judging import Judge, PipelineJudge

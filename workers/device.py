@@ -16,10 +16,10 @@ from judge.errors import InternalError
 from judge.gpu.calibration import Calibration, device_hash
 from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
-from store.artifacts import load_artifact
 from store.devices import record_board, upsert_device
-from store.jobs import Stage, finish_judged
 from store.models import Submission
+from store.queue.artifacts import load_artifact
+from store.queue.jobs import Stage, finish_judged
 from workers.attempt import BuildAgainError, Finish, attempt_one, held_job
 from workers.context import WorkerContext
 from workers.gpu import DeviceService

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from store.jobs import Lease, LeaseStatus
+from store.queue.jobs import Lease, LeaseStatus
 from workers.context import WorkerContext
 
 

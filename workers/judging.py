@@ -180,7 +180,7 @@ class PipelineJudge:
         return self._languages.of(pack.build.language).assemble(source, pack, arch, self._settings)
 
     def with_custom_case(self, pack: Pack, given: dict[str, str], device: DeviceInfo) -> Pack:
-        from judge.packs.custom_input import CustomInputError, with_custom_case
+        from judge.packs.custom.case import CustomInputError, with_custom_case
 
         try:
             return with_custom_case(pack, given, device.kind)

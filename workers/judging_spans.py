@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from logs.traces import Span
-from store.jobs import Lease
+from store.queue.jobs import Lease
 from workers.context import WorkerContext
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from logs import LogSettings, configure_logging
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
-from store.jobs import Lease, LeaseRules, LeaseStatus, Stage, extend_lease, lease_status
+from store.queue.jobs import Lease, LeaseRules, LeaseStatus, Stage, extend_lease, lease_status
 from store.settings import Settings
 
 log = structlog.get_logger(__name__)

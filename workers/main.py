@@ -19,7 +19,7 @@ from judge.native.heap import bound_arenas
 from judge.sandbox.probe import require_walls
 from logs import LogSettings, configure_logging
 from logs.traces import TracesMissing
-from store.environment import SettingsProblem
+from store.operation.environment import SettingsProblem
 from store.settings import Settings, prepare_data_dir, read_settings
 from workers.app import STOP_SIGNALS, make_app, serve
 from workers.context import WorkerContext, make_context

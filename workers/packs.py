@@ -15,7 +15,7 @@ import structlog
 from judge.errors import InternalError
 
 if TYPE_CHECKING:
-    from judge.packs.live import LivePacks
+    from judge.packs.collection.live import LivePacks
     from judge.packs.pack import Pack
 
 log = structlog.get_logger(__name__)
@@ -50,7 +50,7 @@ class Packs:
         """Reads changed packs from disk and returns all by slug. Logs broken ones, which stay as they last were."""
         if self._given is not None:
             return self._given
-        from judge.packs.live import LivePacks
+        from judge.packs.collection.live import LivePacks
 
         if self._live is None:
             self._live = LivePacks(self._paths, lambda problem: log.warning("pack.broken", problem=str(problem)))
@@ -78,7 +78,7 @@ class Packs:
 
         Raises InternalError if its contents were not kept, or are no longer a pack.
         """
-        from judge.packs.contents import restore_pack
+        from judge.packs.collection.archive import restore_pack
         from judge.packs.errors import PackError
 
         with self._lock:
@@ -107,6 +107,6 @@ class Packs:
         if is_kept():
             self._kept.add(pack.digest)
             return None
-        from judge.packs.contents import pack_contents
+        from judge.packs.collection.archive import pack_contents
 
         return pack_contents(pack)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from store.events import record_event
-from store.jobs import Lease
+from store.queue.events import record_event
+from store.queue.jobs import Lease
 from workers.context import WorkerContext
 
 if TYPE_CHECKING:

@@ -14,9 +14,7 @@ from sqlalchemy.orm import Session
 
 from judge.errors import Cancelled, InternalError
 from judge.recheck import Recheck
-from store.jobs import Stage, is_waiting
-from store.packs import kept_contents
-from store.rechecks import (
+from store.boards.rechecks import (
     RecheckLease,
     claim_recheck,
     extend_recheck,
@@ -25,6 +23,8 @@ from store.rechecks import (
     hand_back_recheck,
     is_recheck_waiting,
 )
+from store.packs import kept_contents
+from store.queue.jobs import Stage, is_waiting
 from workers.context import WorkerContext
 from workers.packs import in_language
 

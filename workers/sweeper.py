@@ -15,16 +15,16 @@ from judge.compile.cache import remove_half_written
 from judge.compile.toolchain import remove_scratch
 from judge.sandbox.cgroup_hierarchy import find_hierarchy, remove_stale
 from logs.traces import trace_id_of
-from store.artifacts import purge_artifacts
 from store.assemblies import purge_assemblies
-from store.builds import purge_builds
-from store.contest_audits import request_contest_audits
-from store.doorbell import ring_queue
+from store.boards.rechecks import purge_rechecks
 from store.draft_assemblies import purge_draft_assemblies
-from store.rechecks import purge_rechecks
-from store.retention import purge_history
-from store.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
-from store.webhooks import record_moments
+from store.operation.retention import purge_history
+from store.operation.webhooks import record_moments
+from store.queue.artifacts import purge_artifacts
+from store.queue.builds import purge_builds
+from store.queue.doorbell import ring_queue
+from store.queue.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
+from store.teaching.contest_audits import request_contest_audits
 from workers.context import WorkerContext
 from workers.webhooks import start_sending
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from judge.judgement import DeviceInfo
-from store.jobs import Stage
+from store.queue.jobs import Stage
 from workers.assembly import assemble_draft_one, assemble_one
 from workers.audit import audit_one
 from workers.build import build_one

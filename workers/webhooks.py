@@ -1,4 +1,4 @@
-"""Sends the messages of ``store.webhooks``: one POST each, to public addresses only unless a setting allows others.
+"""Sends the messages of ``store.operation.webhooks``: one POST each, only to public addresses by default.
 
 The name is resolved once, and the connection goes to the address that was looked at: a name that answers otherwise the
 next time leads nowhere else. Redirects are not followed, and no proxy is used.
@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
-from store.addresses import addresses_of, is_public
-from store.webhooks import Message, claim_messages, finish_message
+from store.operation.webhooks import Message, claim_messages, finish_message
+from store.people.addresses import addresses_of, is_public
 from workers.context import WorkerContext
 
 log = structlog.get_logger(__name__)

@@ -33,7 +33,7 @@ from benchmarks.timing_quality.profiler import NoProfiler, median_duration  # no
 from judge import pipeline  # noqa: E402
 from judge.backends.registry import BUILTIN_BACKENDS  # noqa: E402
 from judge.gpu.kernels.build import ensure_kernels  # noqa: E402
-from judge.packs.loader import load_pack  # noqa: E402
+from judge.packs.collection.loader import load_pack  # noqa: E402
 from judge.settings import JudgeSettings  # noqa: E402
 
 #: Differences of the pairs in percent; 0 is a kernel against itself.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.settings import JudgeSettings
 
 

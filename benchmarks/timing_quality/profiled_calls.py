@@ -19,9 +19,9 @@ import pycuda.driver as cuda
 
 from judge.bench.timing.call_maker import CallMaker
 from judge.bench.timing.schedule import PlannedBurst, Purpose, Schedule
-from judge.packs.drawing import Drawing
-from judge.packs.loader import load_pack
-from judge.packs.pool import SecretPool
+from judge.packs.collection.loader import load_pack
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.drawing import Drawing
 from judge.runner.cuda.device import CudaDevice
 from judge.runner.memory import SharedMemory
 from judge.runner.reservation import Reservation

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 
 _TOML = """

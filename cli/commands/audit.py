@@ -79,7 +79,7 @@ def _interval(measured: Measurement) -> str:
 
 def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[dict[str, Any]]:
     """Returns a row for each contender, in the board's new order; entries removed from it come last."""
-    audits, worker = need("store.audits", "server"), need("workers.audit", "server")
+    audits, worker = need("store.boards.audits", "server"), need("workers.audit", "server")
     errors = need("judge.errors", "judge")
     pack = context.packs.load().get(challenge)
     if pack is None:

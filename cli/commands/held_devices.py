@@ -107,7 +107,7 @@ def release(key: Key) -> None:
 @contextmanager
 def _act(key: str) -> Iterator[tuple[Any, Session, Device, datetime]]:
     """Yields what an action on a device needs. Raises CliError if there is none, or the action is not possible."""
-    administration = need("store.administration", "server")
+    administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
         device = session.get(need("store.models", "server").Device, key)
         if device is None:

@@ -18,10 +18,10 @@ def queue(as_json: options.Json = False) -> None:
             asdict(job)
             | {"state": str(job.state)}
             | {name: getattr(job, name).isoformat(timespec="seconds") for name in ("created_at", "since")}
-            for job in need("store.queue_listing", "server").list_queue(session)
+            for job in need("store.queue.queue_listing", "server").list_queue(session)
         ]
         now = need("store.clock", "server").utc_now()
-        checks = asdict(need("store.rechecks", "server").recheck_figures(session, now=now))
+        checks = asdict(need("store.boards.rechecks", "server").recheck_figures(session, now=now))
     if as_json:
         print_json({"jobs": found, "rechecks": checks})
         return

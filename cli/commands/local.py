@@ -335,7 +335,7 @@ def _only_case(pack: Pack, name: str) -> Pack:
 
 def _only_custom_case(pack: Pack, given: dict[str, str], kind: str) -> Pack:
     """Returns the challenge with the described case alone. Raises UsageError if the texts make none."""
-    module = need("judge.packs.custom_input", "judge")
+    module = need("judge.packs.custom.case", "judge")
     try:
         made: Pack = module.with_custom_case(pack, given, kind)
     except module.CustomInputError as error:

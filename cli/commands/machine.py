@@ -17,7 +17,7 @@ from cli.errors import FAILED, CliError, UsageError
 from cli.extras import MissingExtra, need
 from cli.local_setup import local_settings
 from cli.supervise import Supervisor
-from store.environment import SettingsProblem
+from store.operation.environment import SettingsProblem
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings

@@ -37,7 +37,7 @@ def post(
     as_json: options.Json = False,
 ) -> None:
     """Show a message on every page, from the next request on."""
-    notices, now = need("store.notices", "server"), need("store.clock", "server").utc_now()
+    notices, now = need("store.people.notices", "server"), need("store.clock", "server").utc_now()
     with server_database(load_settings()) as session:
         try:
             notice = notices.post_notice(
@@ -55,7 +55,7 @@ def post(
 @app.command("list")
 def list_(as_json: options.Json = False) -> None:
     """List the newest fifty notices, ended ones included."""
-    notices, now = need("store.notices", "server"), need("store.clock", "server").utc_now()
+    notices, now = need("store.people.notices", "server"), need("store.clock", "server").utc_now()
     with server_database(load_settings()) as session:
         found = [_plain(notice, now) for notice in notices.list_notices(session)]
     if as_json:
@@ -68,7 +68,7 @@ def list_(as_json: options.Json = False) -> None:
 @app.command("end")
 def end(number: Annotated[int, typer.Argument(metavar="NUMBER", help="As `list` says.", show_default=False)]) -> None:
     """Take a notice off the pages."""
-    notices, now = need("store.notices", "server"), need("store.clock", "server").utc_now()
+    notices, now = need("store.people.notices", "server"), need("store.clock", "server").utc_now()
     with server_database(load_settings()) as session:
         if notices.end_notice(session, command_actor(), number, now=now) is None:
             raise CliError(f"there is no notice {number} that has not ended", hint="See: gpujudge admin notice list")

@@ -42,7 +42,7 @@ def list_(
     """List submissions, the newest first."""
     submissions = need("store.submissions", "server")
     with server_database(load_settings()) as session:
-        owner = None if user is None else need("store.accounts", "server").find_user(session, user)
+        owner = None if user is None else need("store.people.accounts", "server").find_user(session, user)
         if user is not None and owner is None:
             raise CliError(f"there is no user {user}", hint="gpujudge user list TEXT finds users.")
         found = [
@@ -122,7 +122,7 @@ def _act(public_id: str, reason: str = "none is asked for") -> Iterator[tuple[An
     """
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
-    administration = need("store.administration", "server")
+    administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
         found = need("store.submissions", "server").get_submission(session, public_id)
         if found is None:

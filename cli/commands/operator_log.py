@@ -35,7 +35,7 @@ def log(
                 "details": action.details,
                 "address": action.address or None,
             }
-            for action in need("store.operator_log", "server").list_actions(
+            for action in need("store.operation.operator_log", "server").list_actions(
                 session, target=target, before=before, limit=limit
             )
         ]

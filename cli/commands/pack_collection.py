@@ -24,7 +24,7 @@ _MAX_BYTES = 256 << 20
 
 def list_packs(as_json: options.Json = False) -> None:
     """List the challenges that are found here, and what is wrong with the broken ones."""
-    registry: Any = need("judge.packs.registry", "judge").Registry.load(pack_folders(None))
+    registry: Any = need("judge.packs.collection.registry", "judge").Registry.load(pack_folders(None))
     if as_json:
         found = [
             {"challenge": pack.slug, "version": pack.version, "title": pack.title, "directory": str(pack.directory)}
@@ -51,9 +51,9 @@ def new(
 
     The first kernel goes to reference_solutions/SLUG/ beside DIR.
     """
-    draft = need("judge.packs.draft", "judge")
-    signatures = need("judge.packs.signature", "judge")
-    loader = need("judge.packs.loader", "judge")
+    draft = need("judge.packs.collection.draft", "judge")
+    signatures = need("judge.packs.form.signature", "judge")
+    loader = need("judge.packs.collection.loader", "judge")
     if not loader.SLUG.fullmatch(slug):
         raise UsageError(f"'{slug}' must be written in lower-case letters and digits with single hyphens")
     try:
@@ -93,7 +93,7 @@ def add(
     replace: Annotated[bool, typer.Option("--replace", help="Replace challenges that are there already.")] = False,
 ) -> None:
     """Add the challenges that a folder, an archive or a git repository has. Running servers find them by themselves."""
-    load_pack = need("judge.packs.loader", "judge").load_pack
+    load_pack = need("judge.packs.collection.loader", "judge").load_pack
     errors = need("judge.packs.errors", "judge")
     with tempfile.TemporaryDirectory(prefix="gpujudge-packs-") as scratch:
         folders = list(_packs_in(_fetch(source, Path(scratch))))

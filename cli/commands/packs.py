@@ -57,9 +57,9 @@ def verify(
 
     Exits with 0 only if all of them were verified and no error was found.
     """
-    verification = need("cli.verification", "judge")
+    verification = need("judge.verify.many_packs", "judge")
     need("judge.pipeline", "judge")
-    ledger = need("judge.packs.ledger", "judge")
+    ledger = need("judge.verify.ledger", "judge")
     folders = verification.pack_folders_in(paths)
     if not folders:
         raise UsageError("there is no challenge to verify")
@@ -113,7 +113,7 @@ def mutants(
     packs: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of challenges.", show_default=False)],
 ) -> None:
     """Print the mutants of all verified challenges as a table in Markdown, from the ledger."""
-    ledger = need("judge.packs.ledger", "judge")
+    ledger = need("judge.verify.ledger", "judge")
     print_text(ledger.table(ledger.read_ledger(packs)).rstrip())
 
 
@@ -130,10 +130,10 @@ def slack(
     A row an argument: how many significant bits its elements need, and which share of an input may be zero or a copy of
     its neighbour, or of an output unwritten. The last three are dashes where even the smallest share is noticed.
     """
-    errors, pack_slack = need("judge.packs.errors", "judge"), need("judge.packs.verify.slack", "judge")
-    prepared = need("judge.packs.verify.prepared", "judge")
+    errors, pack_slack = need("judge.packs.errors", "judge"), need("judge.verify.slack", "judge")
+    prepared = need("judge.verify.prepared", "judge")
     try:
-        pack = need("judge.packs.loader", "judge").load_pack(path)
+        pack = need("judge.packs.collection.loader", "judge").load_pack(path)
         chosen = prepared.PreparedCase(pack, _case_of(pack, case))
         with ProgressLine() as line:
             rows = []
@@ -163,12 +163,12 @@ def shortcuts(
     Parts of the inputs are left out, numbers lose bits, iterations end early, each at the size and with the data of the
     benchmarks. Those of a GPU take minutes for a challenge.
     """
-    errors, tried = need("judge.packs.errors", "judge"), need("judge.packs.verify.shortcuts", "judge")
+    errors, tried = need("judge.packs.errors", "judge"), need("judge.verify.shortcuts", "judge")
     rows = []
     with ProgressLine() as line:
-        for folder in need("cli.verification", "judge").pack_folders_in(paths):
+        for folder in need("judge.verify.many_packs", "judge").pack_folders_in(paths):
             try:
-                pack = need("judge.packs.loader", "judge").load_pack(folder)
+                pack = need("judge.packs.collection.loader", "judge").load_pack(folder)
                 for case in pack.benchmarks:
                     if not set(case.devices).isdisjoint(kinds or ["emulator"]):
                         line.update(f"{pack.slug}: {case.id}")

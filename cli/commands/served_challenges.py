@@ -22,8 +22,8 @@ _BATCH = 100
 @app.command("list")
 def list_(as_json: options.Json = False) -> None:
     """List the versions that the site serves, and what is wrong with challenges that do not load."""
-    packs = need("judge.packs.live", "server").LivePacks(load_settings().pack_paths)
-    verified = need("judge.packs.ledger", "server").efforts_on_record(pack.directory for pack in packs.values())
+    packs = need("judge.packs.collection.live", "server").LivePacks(load_settings().pack_paths)
+    verified = need("judge.verify.ledger", "server").efforts_on_record(pack.directory for pack in packs.values())
     found = [
         {
             "slug": pack.slug,
@@ -61,10 +61,10 @@ def rejudge(
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
     settings = load_settings()
-    pack = need("judge.packs.live", "server").LivePacks(settings.pack_paths).get(slug)
+    pack = need("judge.packs.collection.live", "server").LivePacks(settings.pack_paths).get(slug)
     if pack is None:
         raise CliError(f"this site serves no challenge {slug}", hint="See: gpujudge admin challenge list")
-    administration, now = need("store.administration", "server"), need("store.clock", "server").utc_now()
+    administration, now = need("store.operation.administration", "server"), need("store.clock", "server").utc_now()
     before = now if everything else None
     done, more = 0, True
     while more:

@@ -23,7 +23,7 @@ def list_(as_json: options.Json = False) -> None:
     """List the settings, with their values now and those of the environment."""
     settings = load_settings()
     with server_database(settings) as session:
-        stored = need("store.changed_settings", "server").changed_settings(session)
+        stored = need("store.operation.changed_settings", "server").changed_settings(session)
     now = settings.changed(stored)
     rows = [
         {"name": name, "value": getattr(now, name), "environment": getattr(settings, name)}
@@ -49,7 +49,9 @@ def set_(
         raise UsageError(f"{name}: {error}" if name in module.site_setting_names() else str(error)) from None
     now = need("store.clock", "server").utc_now()
     with server_database(settings) as session:
-        need("store.changed_settings", "server").change_setting(session, command_actor(), name, checked, now=now)
+        need("store.operation.changed_settings", "server").change_setting(
+            session, command_actor(), name, checked, now=now
+        )
     say(f"{name} is {checked}; the environment's value comes back with: gpujudge admin setting reset {name}")
 
 
@@ -61,5 +63,7 @@ def reset(name: Name) -> None:
         raise UsageError(f"there is no setting {name} to reset", hint="See: gpujudge admin setting list")
     now = need("store.clock", "server").utc_now()
     with server_database(settings) as session:
-        changed = need("store.changed_settings", "server").reset_setting(session, command_actor(), name, now=now)
+        changed = need("store.operation.changed_settings", "server").reset_setting(
+            session, command_actor(), name, now=now
+        )
     say(f"{name} is {getattr(settings, name)}" + ("" if changed else ", as it was"))

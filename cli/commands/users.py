@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from store.models import User
-    from store.operator_log import Actor
+    from store.operation.operator_log import Actor
 
 app = typer.Typer(help="The server's users.", no_args_is_help=True)
 
@@ -55,13 +55,13 @@ def invite(
 ) -> None:
     """Print links with which one person each signs up, where GPUJUDGE_SIGN_UP is ``invitation``."""
     settings = load_settings()
-    links, now = need("store.links", "server"), need("store.clock", "server").utc_now()
+    links, now = need("store.people.links", "server"), need("store.clock", "server").utc_now()
     with server_database(settings) as session:
         texts = [
             links.create_link(session, links.Purpose.INVITE, lifetime=timedelta(days=days), now=now)
             for _ in range(count)
         ]
-        sign_up = settings.changed(need("store.changed_settings", "server").changed_settings(session)).sign_up
+        sign_up = settings.changed(need("store.operation.changed_settings", "server").changed_settings(session)).sign_up
     if sign_up != "invitation":
         say(f"The setting sign_up is {sign_up}: these links are needed only where it is invitation.")
     _print_links([f"{settings.site_url}/account/sign-up?invite={text}" for text in texts], as_json)
@@ -113,9 +113,9 @@ def merge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Merge an account into another one, and close it. This cannot be undone."""
-    merging = need("store.merging", "server")
+    merging = need("store.people.merging", "server")
     with _act(name) as (_administration, session, actor, user, now):
-        kept = need("store.accounts", "server").find_user(session, into)
+        kept = need("store.people.accounts", "server").find_user(session, into)
         if kept is None:
             raise CliError(f"there is no user {into}", hint="gpujudge user list TEXT finds users.")
         if not yes:
@@ -134,7 +134,7 @@ def list_(
     as_json: options.Json = False,
 ) -> None:
     """List users, the newest first: at most 50."""
-    administration = need("store.administration", "server")
+    administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
         found = [
             {
@@ -157,9 +157,9 @@ def _act(name: str) -> Iterator[tuple[Any, Session, Actor, User, datetime]]:
 
     Raises CliError if there is no such user, or the action is not possible.
     """
-    administration = need("store.administration", "server")
+    administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
-        user = need("store.accounts", "server").find_user(session, name)
+        user = need("store.people.accounts", "server").find_user(session, name)
         if user is None:
             raise CliError(f"there is no user {name}", hint="gpujudge user list TEXT finds users.")
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from judge.backends.scoring import Score, ScoringJob
 from judge.judgement import CaseJudgement
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import spot_check
 from judge.packs.pack import Case
 from judge.supervisor.case_report import case_judgement

@@ -23,8 +23,8 @@ from judge.errors import InternalError
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.packs.collection.registry import Registry, UnknownChallenge
 from judge.packs.isolation.client import PROCESSES
-from judge.packs.registry import Registry, UnknownChallenge
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 

@@ -25,7 +25,7 @@ class Extent(Protocol):
 
 
 class Parameter(Protocol):
-    """One argument of ``solve``; ``judge.packs.argument.Argument`` satisfies it."""
+    """One argument of ``solve``; ``judge.packs.form.argument.Argument`` satisfies it."""
 
     @property
     def name(self) -> str: ...

@@ -10,8 +10,8 @@ import numpy as np
 
 from judge.check.sensitivity import Allowance, derive_allowances
 from judge.packs import sizes
+from judge.packs.data.inputs import make_inputs
 from judge.packs.errors import PackError
-from judge.packs.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 
 #: The inputs that the bound is derived from are drawn with seeds of their own, beyond those of submissions.

@@ -10,11 +10,11 @@ import numpy as np
 
 from judge.judgement import DeviceKind
 from judge.kinds import KINDS
-from judge.packs.decoys import decoy
-from judge.packs.inputs import scalar_values
+from judge.packs.data.decoys import decoy
+from judge.packs.data.inputs import scalar_values
+from judge.packs.data.storage import stored
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import array_shape
-from judge.packs.storage import stored
 from judge.wire.call_shapes import CallShape, ShapedArgument
 from judge.wire.frames import Role
 
@@ -26,8 +26,8 @@ _DRAWN = 24
 def call_shapes(pack: Pack, kind: DeviceKind) -> tuple[CallShape, ...]:
     """Returns the arguments of each case on a kind of device, the public ones first and the timed ones last.
 
-    Where times are measured some timed calls have smaller sizes than the case says (``judge.packs.decoys``): for each
-    there is the smallest, and a sample of what lies between.
+    Where times are measured some timed calls have smaller sizes than the case says (``judge.packs.data.decoys``): for
+    each there is the smallest, and a sample of what lies between.
     """
     functional = [_call_shape(pack, case, timed=False) for case in pack.cases_for(kind)]
     benchmarks = pack.benchmarks_for(kind)

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from judge.judgement import Mismatch
 from judge.packs import sizes
+from judge.packs.data.inputs import Inputs
+from judge.packs.data.lazy_array import real_arrays
 from judge.packs.errors import PackError
-from judge.packs.inputs import Inputs
 from judge.packs.isolation.calls import runs_pack_code
-from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
 
 _MAX_SENTENCE = 500

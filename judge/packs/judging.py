@@ -14,14 +14,14 @@ from judge.check.mismatch import at_rows, joined
 from judge.check.tolerance import Expected, Tolerance
 from judge.judgement import Mismatch
 from judge.packs import sizes
-from judge.packs.argument import Argument
 from judge.packs.auto_tolerance import allowances
 from judge.packs.checkers import complaint_of_check
-from judge.packs.inputs import Inputs
+from judge.packs.data.inputs import Inputs
+from judge.packs.data.lazy_array import real_arrays
+from judge.packs.data.streams import Stream
+from judge.packs.form.argument import Argument
 from judge.packs.isolation.calls import runs_pack_code
-from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Case, Pack
-from judge.packs.streams import Stream
 
 Array = npt.NDArray[np.generic]
 

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Literal
 from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
-from judge.packs import signature
-from judge.packs.argument import Argument
-from judge.packs.distributions import Distribution, FromFile
-from judge.packs.expressions import Constraint, Expression, Number
+from judge.packs.data.distributions import Distribution, FromFile
+from judge.packs.form import signature
+from judge.packs.form.argument import Argument
+from judge.packs.form.expressions import Constraint, Expression, Number
 from judge.packs.medals import Medals
 from judge.packs.reference import Reference
 
 if TYPE_CHECKING:
     from judge.wire.call_shapes import CallShape
 
-#: ``custom`` is a case that a user made (judge.packs.custom_input).
+#: ``custom`` is a case that a user made (judge.packs.custom.case).
 CaseGroup = Literal["sample", "hidden", "benchmark", "custom"]
 
 
@@ -174,11 +174,11 @@ class Pack:
     reference: Reference = field(repr=False)
     #: Other names that people search for.
     aliases: tuple[str, ...] = ()
-    #: Mutants of answers and kernels that are right here, with the reason (judge.packs.verify).
+    #: Mutants of answers and kernels that are right here, with the reason (judge.verify).
     equivalent: dict[str, str] = field(default_factory=dict)
     #: Codes of a verification's findings that cannot be avoided here, with the reason.
     waived: Mapping[str, str] = field(default_factory=dict)
-    #: Axes, parameters and constraints whose end no case reaches, with the reason (judge.packs.verify.reach).
+    #: Axes, parameters and constraints whose end no case reaches, with the reason (judge.verify.reach).
     unreached: Mapping[str, str] = field(default_factory=dict)
     #: What ``call_shapes`` returns (judge.packs.call_shapes).
     shapes_of: Callable[[Pack, DeviceKind], Sequence[CallShape]] = field(repr=False, compare=False, default=_no_shapes)

@@ -15,10 +15,10 @@ It may define these functions. Arrays come as the kernel gets them, by argument 
 * ``spot_check(rng, inputs, outputs)``: for outputs that take too long to check whole in every timed call. Returns
   ``{output: (rows, values, magnitude)}``: indices along the first axis, chosen after the outputs were made, the right
   values there, and the magnitude there (or None). The rows are then compared within the usual bound. Where there are
-  many, it yields such dicts one after another, of rows few enough to stay in a processor's cache. Each
-  declared input is a judge.packs.lazy_input.LazyInput: reading rows by their numbers, or ranges, makes these alone; any
-  other use makes the whole array. Large outputs are likewise compared with what was committed where they are read
-  (judge.packs.committed_array). Neither can be written to.
+  many, it yields such dicts one after another, of rows few enough to stay in a processor's cache. Each declared input
+  is a judge.packs.data.lazy_input.LazyInput: reading rows by their numbers, or ranges, makes these alone; any other use
+  makes the whole array. Large outputs are likewise compared with what was committed where they are read
+  (judge.packs.data.committed_array). Neither can be written to.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
-from judge.packs.argument import Argument
+from judge.packs.form.argument import Argument
 from judge.packs.pack import Case, Pack
 from judge.wire.elements import Element
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
 from emulator.records import dataclass
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes

@@ -24,7 +24,7 @@ from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from judge.compile.artifact import Artifact
 from judge.judgement import Mismatch
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import Checker, make_checker
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_report import first_mismatch

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from emulator.records import dataclass
-from judge.packs.argument import Argument
+from judge.packs.data.storage import stored, stored_type, values_of
+from judge.packs.form.argument import Argument
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import OutputSpec, array_shape, buffer_bytes, output_specs
-from judge.packs.storage import stored, stored_type, values_of
 from judge.supervisor.shared_memory import SharedRegion, align
 from judge.wire.digest import level_sizes
 from judge.wire.frames import Role

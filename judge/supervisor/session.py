@@ -16,8 +16,8 @@ import numpy as np
 
 from emulator.records import dataclass
 from judge.compile.artifact import Artifact
-from judge.packs.drawing import Drawing
-from judge.packs.pool import SecretPool
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.drawing import Drawing
 from judge.supervisor.process import RunnerEnded
 from judge.supervisor.runner_start import StartedRunner
 from judge.wire.bursts import CommitReply, OpenRequest, PieceRequest, PlaceRequest, ReserveRequest, TimedCall

@@ -1,10 +1,10 @@
 """The messages of timed calls, which are made in bursts.
 
 Before the submission is loaded, RESERVE allocates all the device memory that its calls will take, and POOL fills the
-pool (``judge.packs.pool``). STAGE copies a masked input to the device. For each call, UNDO takes back what earlier
-calls may have left in the device's caches, PLACE describes the call and makes its inputs, SOLVE calls ``solve`` and
-does nothing else, and COMMIT reports its time, checks guard bands and inputs, and digests its outputs. OPEN copies the
-outputs of one call of the burst out, with the digests of their pieces.
+pool (``judge.packs.collection.pool``). STAGE copies a masked input to the device. For each call, UNDO takes back what
+earlier calls may have left in the device's caches, PLACE describes the call and makes its inputs, SOLVE calls ``solve``
+and does nothing else, and COMMIT reports its time, checks guard bands and inputs, and digests its outputs. OPEN copies
+the outputs of one call of the burst out, with the digests of their pieces.
 """
 
 from __future__ import annotations

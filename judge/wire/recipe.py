@@ -1,4 +1,4 @@
-"""How an input is made, in numbers, for the host and every device alike; ``judge.packs.recipes`` defines the values.
+"""Says in numbers how an input is made, for the host and every device; ``judge.packs.data.recipes`` defines the values.
 
 The trusted side does all the rounding: ``offset`` and ``scale`` are float32 numbers, and values of an element are given
 as its bytes. Import-light: the runner has it in the process that an attacker shares.
@@ -75,7 +75,8 @@ class Recipe:
     (one-hot) and the number of elements (permutation). ``value`` holds the bytes of a constant, or the last whole
     number that stairs reach above low (8 bytes). ``choices`` are the bytes of what a choice is made from. ``stage`` is
     where the staged copy begins that a MASKED one is made from, in bytes. ``pool`` is where the input's part of the
-    pool begins, in bytes; None if it is not mixed with the pool (``judge.packs.pool``). Changes are never zeroed.
+    pool begins, in bytes; None if it is not mixed with the pool (``judge.packs.collection.pool``). Changes are never
+    zeroed.
     """
 
     kind: Kind

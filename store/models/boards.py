@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from judge.judgement_json import read_fingerprint, read_measurement
 from judge.measurements import Fingerprint
 from judge.measurements import Measurement as JudgedMeasurement
-from store.board_key import BOARD_COLUMNS
+from store.boards.board_key import BOARD_COLUMNS
 from store.columns import JudgementPart, UtcDateTime
 from store.models.base import Base
 
@@ -18,8 +18,8 @@ from store.models.base import Base
 class Measurement(Base):
     """The leaderboard score of one accepted submission. ``best_results`` holds each user's best.
 
-    One that was sent ``after_giving_up`` (store.solutions) has no place on the board, which lists it apart. One that is
-    ``frozen`` (store.freezes) has none until it is revealed.
+    One that was sent ``after_giving_up`` (store.teaching.solutions) has no place on the board, which lists it apart.
+    One that is ``frozen`` (store.teaching.freezes) has none until it is revealed.
 
     If ``audited_at`` is set, the figures are those of that audit; the submission's judgement keeps the original ones.
     ``not_audited`` then says why the entry does not count as audited (its kernels could not be replayed without its

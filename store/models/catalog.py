@@ -25,7 +25,7 @@ class PackVersion(Base):
     digest: Mapped[str] = mapped_column(String(64))
     title: Mapped[str] = mapped_column(String(200))
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    #: Its files (``judge.packs.contents``), from when it first judged a submission.
+    #: Its files (``judge.packs.collection.archive``), from when it first judged a submission.
     contents: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
 
 

@@ -14,7 +14,7 @@ from store.models.users import User
 
 
 class Counts(enum.StrEnum):
-    """What a submission needs to count for an assignment: see ``store.grades``."""
+    """What a submission needs to count for an assignment: see ``store.teaching.grades``."""
 
     ACCEPTED = "accepted"
     #: Accepted, with this medal of the challenge or a better one.

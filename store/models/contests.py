@@ -13,7 +13,7 @@ from store.models.base import Base
 
 
 class Scoring(enum.StrEnum):
-    """How a contest ranks: see ``store.contest_standings``."""
+    """How a contest ranks: see ``store.teaching.contest_standings``."""
 
     PLACES = "places"
     TIME = "time"
@@ -25,7 +25,7 @@ class Contest(Base):
     """A contest. Submissions that arrive from ``starts_at`` until before ``ends_at`` count.
 
     From ``frozen_at`` on, the standings show nobody's later results but one's own, until ``revealed``; they are shown
-    nowhere else, either (``store.freezes``).
+    nowhere else, either (``store.teaching.freezes``).
     """
 
     __tablename__ = "contests"
@@ -51,13 +51,13 @@ class Contest(Base):
     opens_sources: Mapped[bool] = mapped_column(default=False)
     #: Whether the solutions of its challenges are closed to all but teachers while it runs.
     closes_solutions: Mapped[bool] = mapped_column(default=True, server_default=true())
-    #: Where messages about it go (store.webhooks), and the key that signs them; None: nowhere.
+    #: Where messages about it go (store.operation.webhooks), and the key that signs them; None: nowhere.
     webhook_url: Mapped[str | None] = mapped_column(String(500))
     webhook_secret: Mapped[str | None] = mapped_column(String(64))
     #: Who may change it, beside operators.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    #: When, after the end, nothing was left to be timed again: see ``store.contest_audits``.
+    #: When, after the end, nothing was left to be timed again: see ``store.teaching.contest_audits``.
     settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
     challenges: Mapped[list[ContestChallenge]] = relationship(

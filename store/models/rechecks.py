@@ -14,7 +14,7 @@ from store.models.base import Base
 
 
 class RecheckRequest(Base):
-    """The check of a source by a version of a challenge, for all submissions that have this ``key`` (store.rechecks).
+    """The check of a source by a version of a challenge, for all submissions with this ``key`` (store.boards.rechecks).
 
     It waits, or a worker works on it while ``lease_until`` is in the future, until ``ended_at`` is set; ``outcome``,
     ``headline`` and ``result`` are set with it. A board reads the first two without the rest.

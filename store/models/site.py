@@ -26,7 +26,7 @@ class Notice(Base):
 
 
 class ChangedSetting(Base):
-    """A setting that has another value than the environment gives it: see ``store.changed_settings``."""
+    """A setting that has another value than the environment gives it: see ``store.operation.changed_settings``."""
 
     __tablename__ = "changed_settings"
 

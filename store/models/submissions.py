@@ -74,19 +74,19 @@ class Submission(Base):
     state: Mapped[str] = mapped_column(String(16), default=State.QUEUED)
     verdict: Mapped[str | None] = mapped_column(String(4), index=True)
     judgement: Mapped[Judgement | None] = mapped_column(JudgementPart(read_judgement))
-    #: The input that its user chose for a run (judge.packs.custom_input); None: the public cases.
+    #: The input that its user chose for a run (judge.packs.custom.case); None: the public cases.
     custom_input: Mapped[dict[str, str] | None] = mapped_column(PlainJson)
     #: By this random name everybody sees it at /shared; None while it is private.
     share_token: Mapped[str | None] = mapped_column(String(32), unique=True)
-    #: Since when it is a solution (store.solutions); None while it is none.
+    #: Since when it is a solution (store.teaching.solutions); None while it is none.
     published_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: Its user gave the challenge up before.
     after_giving_up: Mapped[bool] = mapped_column(default=False, server_default=false())
-    #: Only its user sees it for now, since a contest's standings are frozen (store.freezes).
+    #: Only its user sees it for now, since a contest's standings are frozen (store.teaching.freezes).
     frozen: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Why an operator took it off its board; None while it may be there.
     off_board: Mapped[str | None] = mapped_column(String(300))
-    #: Names its check on the emulator (store.rechecks); None: there is none.
+    #: Names its check on the emulator (store.boards.rechecks); None: there is none.
     recheck_key: Mapped[str | None] = mapped_column(String(64))
     last_event_seq: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -213,7 +213,7 @@ class Job(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
     device_key: Mapped[str] = mapped_column(String(100))
     is_run: Mapped[bool] = mapped_column(default=False, server_default=false())
-    #: The round in which it is taken (``store.turns``).
+    #: The round in which it is taken (``store.queue.turns``).
     turn: Mapped[int] = mapped_column(default=0, server_default="0")
     state: Mapped[str] = mapped_column(String(16), default=State.QUEUED)
     failures: Mapped[int] = mapped_column(default=0)

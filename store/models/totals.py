@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, String, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from store.board_key import BOARD_COLUMNS
+from store.boards.board_key import BOARD_COLUMNS
 from store.columns import UtcDateTime
 from store.models.base import Base
 
@@ -19,14 +19,14 @@ class BestResult(Base):
     """A user's best result on a board: the measurement with the least value, the oldest of equal ones.
 
     A board is a challenge on a device, for a major version of its pack and a metric. Each user with a measurement there
-    has exactly one row. ``store.best_results`` alone writes it. Read it for boards, rankings and profiles: by board
-    (``ix_best_results_board``) or by user (``ix_best_results_user_id``).
+    has exactly one row. ``store.boards.best_results`` alone writes it. Read it for boards, rankings and profiles: by
+    board (``ix_best_results_board``) or by user (``ix_best_results_user_id``).
     """
 
     __tablename__ = "best_results"
     __table_args__ = (
         Index("ix_best_results_board", *BOARD_COLUMNS, "value", "submission_id", "user_id", "low", "high"),
-        # A page of a board, and a user's place on it, are ranges of these (``store.leaderboards``).
+        # A page of a board, and a user's place on it, are ranges of these (``store.boards.leaderboards``).
         Index("ix_best_results_low", *BOARD_COLUMNS, "low", "value", "submission_id", "high"),
         Index("ix_best_results_high", *BOARD_COLUMNS, "high"),
     )
@@ -63,7 +63,7 @@ class BoardTotals(Base):
     users: Mapped[int] = mapped_column(default=0)
     best_value: Mapped[float]
     latest_submission_id: Mapped[int] = mapped_column(BigInteger)
-    #: Whether all its entries were made when accepted submissions were checked on the emulator (store.rechecks).
+    #: Whether all its entries were made when accepted submissions were checked on the emulator (store.boards.rechecks).
     has_rechecks: Mapped[bool] = mapped_column(default=True, server_default=false())
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from store.columns import BigKey, UtcDateTime
 from store.models.base import Base
-from store.names import skeleton
+from store.people.names import skeleton
 
 
 def _skeleton_of_name(context: DefaultExecutionContext) -> str:
@@ -100,7 +100,7 @@ class ApiToken(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     #: The first characters, by which its owner recognises the token.
     prefix: Mapped[str] = mapped_column(String(16))
-    #: What it may be used for, separated by spaces: see ``store.accounts.SCOPES``.
+    #: What it may be used for, separated by spaces: see ``store.people.accounts.SCOPES``.
     scopes: Mapped[str] = mapped_column(String(64), server_default="read submit")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     #: None: it is valid until it is revoked.
@@ -111,7 +111,7 @@ class ApiToken(Base):
 
 
 class OneTimeLink(Base):
-    """A link that works once: see ``store.links``."""
+    """A link that works once: see ``store.people.links``."""
 
     __tablename__ = "one_time_links"
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Download, Page, expect
 
-from store.accounts import find_user
 from store.models import Role
+from store.people.accounts import find_user
 from tests.e2e.conftest import Served, serve
 from tests.services.oidc_server import CLIENT_ID, CLIENT_SECRET
 from tests.unit.judge.compile.test_likeness import KERNEL, disguised

@@ -18,15 +18,15 @@ from sqlalchemy.orm import Session
 
 from judge.compile.assembly_json import to_json
 from judge.judgement import BuildReport, MismatchMap
-from store import classes
-from store.accounts import create_token, find_user
-from store.administration import suspend_user
 from store.assemblies import claim_assembly, finish_assembly
-from store.changed_settings import change_setting
-from store.contests import join, set_challenges
 from store.models import Assignment, Class, Contest, Job, Role, State
-from store.notices import post_notice
-from store.operator_log import Actor
+from store.operation.administration import suspend_user
+from store.operation.changed_settings import change_setting
+from store.operation.operator_log import Actor
+from store.people.accounts import create_token, find_user
+from store.people.notices import post_notice
+from store.teaching import classes
+from store.teaching.contests import join, set_challenges
 from tests.e2e.conftest import Served
 from tests.e2e.test_reports import mapped
 from tests.integration.web.test_assembly import MADE

@@ -12,12 +12,12 @@ import pytest
 from benchmarks.stack import Stack, running_stack
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.settings import JudgeSettings
-from store.accounts import create_token, create_user
-from store.contest_audits import audited_results
-from store.contests import find_contest, join, set_challenges, standings
 from store.database import make_engine, make_session_factory
 from store.models import Contest
+from store.people.accounts import create_token, create_user
 from store.settings import Settings
+from store.teaching.contest_audits import audited_results
+from store.teaching.contests import find_contest, join, set_challenges, standings
 from tests.gpu import kernels
 
 pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]

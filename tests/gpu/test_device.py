@@ -19,7 +19,8 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import sessions_for
 from judge.gpu.kernels.build import ensure_kernels
 from judge.judgement import DeviceInfo
-from judge.packs.distributions import (
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.distributions import (
     Choice,
     Constant,
     Distribution,
@@ -33,16 +34,15 @@ from judge.packs.distributions import (
     Sparse,
     Uniform,
 )
-from judge.packs.drawing import Drawing, fill_by_recipe
-from judge.packs.expressions import parse_expression
-from judge.packs.inputs import input_recipes, lazy_inputs, pool_bytes, scalar_values
+from judge.packs.data.drawing import Drawing, fill_by_recipe
+from judge.packs.data.inputs import input_recipes, lazy_inputs, pool_bytes, scalar_values
+from judge.packs.data.lazy_array import real_arrays
+from judge.packs.data.storage import stored_type
+from judge.packs.data.streams import mask
+from judge.packs.form.expressions import parse_expression
 from judge.packs.judging import check_outputs
-from judge.packs.lazy_array import real_arrays
 from judge.packs.pack import Pack
-from judge.packs.pool import SecretPool
 from judge.packs.sizes import buffer_bytes, output_specs
-from judge.packs.storage import stored_type
-from judge.packs.streams import mask
 from judge.runner.device import Buffer, Placed
 from judge.settings import JudgeSettings
 from judge.supervisor.shared_memory import align

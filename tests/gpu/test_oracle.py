@@ -13,12 +13,12 @@ from judge.bench.oracle.oracle import Oracle, why_not
 from judge.bench.oracle.questions import Begin, Question
 from judge.judgement import DeviceInfo
 from judge.packs import sizes
-from judge.packs.inputs import host_inputs, input_recipes, make_inputs, scalar_values
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.inputs import host_inputs, input_recipes, make_inputs, scalar_values
+from judge.packs.data.storage import stored, stored_type
 from judge.packs.isolation.shared_array import shared_empty
 from judge.packs.judging import expected_outputs
-from judge.packs.loader import load_pack
 from judge.packs.pack import Case, Pack
-from judge.packs.storage import stored, stored_type
 from judge.settings import JudgeSettings
 from judge.wire.elements import Element
 from tests.builds import ROOT

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.random
 
-from judge.packs.drawing import fill_by_recipe
-from judge.packs.pool import as_numbers
-from judge.packs.streams import mask
+from judge.packs.collection.pool import as_numbers
+from judge.packs.data.drawing import fill_by_recipe
+from judge.packs.data.streams import mask
 from judge.runner.device import ALIGNMENT_BYTES, Buffer, DeviceError, DeviceOptions, Findings, Placed
 from judge.runner.submission import Program
 from judge.wire.digest import piece_digests, tree_digest

@@ -11,7 +11,7 @@ from pathlib import Path
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.judgement import DeviceInfo
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 
 DEVICE = DeviceInfo("host", "cuda", "host memory", "0.0")

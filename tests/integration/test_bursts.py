@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from judge.errors import InternalError
-from judge.packs.inputs import input_recipes, lazy_inputs, make_inputs
+from judge.packs.data.inputs import input_recipes, lazy_inputs, make_inputs
+from judge.packs.data.streams import mask
 from judge.packs.pack import Case
-from judge.packs.streams import mask
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import BurstRecord, Session

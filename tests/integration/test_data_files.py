@@ -10,7 +10,7 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict

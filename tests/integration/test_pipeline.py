@@ -19,7 +19,7 @@ from judge.errors import Cancelled
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.measurements import ModelledCase
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from judge.pipeline import Mode, Progress
 from judge.settings import JudgeSettings

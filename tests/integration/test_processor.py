@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.inputs import input_recipes
+from judge.packs.data.inputs import input_recipes
 from judge.settings import JudgeSettings, RunLimits
 from judge.supervisor.session import Session
 from judge.wire.bursts import ReserveRequest, TimedCall, TimedSlot

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from store import accounts
 from store.models import User
-from store.passwords import password_fits
+from store.people import accounts
+from store.people.passwords import password_fits
 from web.services import reader, release_reader
 
 

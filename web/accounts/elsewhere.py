@@ -16,8 +16,8 @@ from joserfc.errors import JoseError
 from requests import RequestException
 from werkzeug.wrappers import Response
 
-from store import accounts, identities
 from store.models import User
+from store.people import accounts, identities
 from web.accounts.forms import NameForm
 from web.accounts.invitations import check_sign_up, use_invitation
 from web.accounts.recovery import base_url

@@ -6,9 +6,9 @@ from flask import Blueprint, flash, redirect, render_template, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from store import accounts
-from store.links import Purpose, create_link, end_links, find_link, use_link
 from store.models import User
+from store.people import accounts
+from store.people.links import Purpose, create_link, end_links, find_link, use_link
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import ConfirmForm, EmailForm
 from web.accounts.page import account_page

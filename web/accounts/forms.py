@@ -8,8 +8,8 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import EqualTo, InputRequired, Length, Optional, Regexp
 
 from store.models import Role
-from store.names import USERNAME
-from store.passwords import weakness
+from store.people.names import USERNAME
+from store.people.passwords import weakness
 from web.accounts.visitor import signed_in
 from web.mail import ADDRESS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from store.links import Purpose, find_link, use_link
+from store.people.links import Purpose, find_link, use_link
 from web.problems import Problem
 from web.services import reader, services
 from web.site import site_settings

@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import render_template, request
 
-from store import accounts, identities, sessions
 from store.models import User
+from store.people import accounts, identities, sessions
 from web.accounts.forms import CloseForm, EmailForm, PasswordForm, SecondFactorOffForm, TokenForm
 from web.accounts.visitor import require_visitor
 from web.services import reader, services

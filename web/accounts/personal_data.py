@@ -9,7 +9,7 @@ from flask_login import logout_user
 from werkzeug.wrappers import Response
 
 from store.models import User
-from store.personal_data import close_account, write_export
+from store.people.personal_data import close_account, write_export
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import CloseForm
 from web.accounts.page import account_page

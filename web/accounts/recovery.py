@@ -9,10 +9,10 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from store import accounts
-from store.links import Purpose, create_link, find_link, use_link
 from store.models import User
-from store.passwords import hash_password
+from store.people import accounts
+from store.people.links import Purpose, create_link, find_link, use_link
+from store.people.passwords import hash_password
 from web.accounts.forms import ForgotForm, ResetForm, refuse_weak
 from web.accounts.visitor import end_session
 from web.mail import Mail, mail_folder

@@ -7,8 +7,8 @@ from flask import Blueprint, flash, redirect, render_template, request, session,
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from store import second_factor
 from store.models import User
+from store.people import second_factor
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import CodeForm, SecondFactorOffForm
 from web.accounts.page import account_page

@@ -7,9 +7,9 @@ from datetime import timedelta
 from flask import Blueprint, flash, redirect, session, url_for
 from werkzeug.wrappers import Response
 
-from store import accounts, sessions
 from store.models import User
-from store.passwords import hash_password
+from store.people import accounts, sessions
+from store.people.passwords import hash_password
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import PasswordForm, TokenForm, refuse_weak
 from web.accounts.page import account_page

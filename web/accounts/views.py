@@ -8,9 +8,9 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from store import accounts
 from store.models import User
-from store.passwords import hash_password
+from store.people import accounts
+from store.people.passwords import hash_password
 from web.accounts import elsewhere, email, personal_data, recovery, second_factor, settings
 from web.accounts.credentials import check_credentials
 from web.accounts.email import confirmation_mail, send_later

@@ -12,8 +12,8 @@ from flask_login import AnonymousUserMixin, LoginManager, UserMixin, current_use
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from store import sessions
 from store.models import Role, User
+from store.people import sessions
 from web.errors import wants_json
 from web.problems import Problem
 from web.services import reader, services, transaction

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from flask import flash, request
 from sqlalchemy.orm import Session
 
-from store.administration import NotPossibleError
-from store.operator_log import Actor
+from store.operation.administration import NotPossibleError
+from store.operation.operator_log import Actor
 from web.accounts.visitor import require_visitor
 from web.problems import Problem, sentence
 from web.services import transaction

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from store.administration import hold_device, release_device
 from store.devices import all_devices, count_work, list_calibrations, list_device_boards
 from store.models import Device, DeviceBoard, DeviceCalibration
+from store.operation.administration import hold_device, release_device
 from web.admin.acting import acting, given_reason
-from web.charts import course_chart
+from web.pictures.charts import course_chart
 from web.problems import Problem
 from web.services import reader, services
 

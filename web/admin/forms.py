@@ -7,7 +7,7 @@ from wtforms import SelectField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, Optional
 
-from store.notices import KINDS, MAX_CHARACTERS
+from store.people.notices import KINDS, MAX_CHARACTERS
 from web.form_fields import UtcField
 
 

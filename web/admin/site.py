@@ -10,8 +10,8 @@ from flask import Blueprint, render_template, request, url_for
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Response
 
-from store.changed_settings import change_setting, changed_settings, reset_setting
-from store.notices import NoticeError, end_notice, list_notices, post_notice
+from store.operation.changed_settings import change_setting, changed_settings, reset_setting
+from store.people.notices import NoticeError, end_notice, list_notices, post_notice
 from web.admin.acting import acting
 from web.admin.forms import NoticeForm
 from web.problems import Problem, sentence

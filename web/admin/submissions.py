@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from judge.verdict import Verdict
-from store.accounts import find_user
-from store.administration import (
+from store.models import Submission
+from store.operation.administration import (
     NotPossibleError,
     cancel_for_operator,
     put_on_board,
@@ -18,7 +18,7 @@ from store.administration import (
     rejudge_many,
     take_off_board,
 )
-from store.models import Submission
+from store.people.accounts import find_user
 from store.submissions import get_submission, search_submissions
 from web.admin.acting import acting, given_reason
 from web.problems import Problem

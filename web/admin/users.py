@@ -6,10 +6,10 @@ from flask import Blueprint, flash, redirect, render_template, request, session,
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from store.accounts import find_user
-from store.administration import make_reset_link, restore_user, search_users, set_role, suspend_user
-from store.merging import merge_user
 from store.models import Role, User
+from store.operation.administration import make_reset_link, restore_user, search_users, set_role, suspend_user
+from store.people.accounts import find_user
+from store.people.merging import merge_user
 from web.accounts.recovery import base_url
 from web.admin.acting import acting, given_reason
 from web.problems import Problem

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from judge.packs.ledger import efforts_on_record
+from judge.verify.ledger import efforts_on_record
+from store.boards.rechecks import failed_rechecks, recheck_figures
 from store.models import Role
-from store.operator_log import list_actions
-from store.queue_listing import list_queue
-from store.rechecks import failed_rechecks, recheck_figures
+from store.operation.operator_log import list_actions
+from store.queue.queue_listing import list_queue
 from web.accounts.visitor import signed_in
 from web.admin import devices, site, submissions, users
 from web.problems import Problem

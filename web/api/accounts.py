@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from flask import Blueprint
 
-from store.accounts import ADMIN_SCOPE, SCOPES, AccountError, create_token
 from store.models import Role, User
-from store.second_factor import use_code
+from store.people.accounts import ADMIN_SCOPE, SCOPES, AccountError, create_token
+from store.people.second_factor import use_code
 from web.accounts.credentials import check_credentials
 from web.api import schemas
 from web.api.auth import api_visitor, token_required

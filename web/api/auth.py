@@ -8,8 +8,8 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from store.accounts import ADMIN_SCOPE, token_use_is_stale, touch_token
 from store.models import Role
+from store.people.accounts import ADMIN_SCOPE, token_use_is_stale, touch_token
 from web.accounts.visitor import Visitor
 from web.errors import BEARER
 from web.openings import Opening

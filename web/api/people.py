@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint
 
-from store.ranking import count_boards
+from store.boards.ranking import count_boards
 from web.api import people_schemas as schemas
 from web.api.spec import next_page, operation
 from web.people.profile import find_user_shown, read_profile

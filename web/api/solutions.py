@@ -6,7 +6,7 @@ from flask import Blueprint
 from flask import Response as FlaskResponse
 
 from judge.packs.steps import StepTime, read_steps
-from store.solutions import count_solutions, list_solutions
+from store.teaching.solutions import count_solutions, list_solutions
 from web.api import solution_schemas as schemas
 from web.api.auth import api_visitor, token_required
 from web.api.spec import next_page, operation

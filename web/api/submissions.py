@@ -6,12 +6,12 @@ from flask import Blueprint, request, url_for
 from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
-from store.audits import find_audit, find_audits
-from store.intake import encode_source
+from store.boards.audits import find_audit, find_audits
+from store.boards.rechecks import WAITING, find_recheck, find_rechecks
 from store.models import Audit, RecheckRequest, Submission, User
-from store.rechecks import WAITING, find_recheck, find_rechecks
+from store.queue.intake import encode_source
+from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions
-from store.turns import expected_wait, queue_position
 from web.api import submission_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
 from web.api.spec import next_page, operation

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from store.boards import BoardSummary, list_boards
+from store.boards.listing import BoardSummary, list_boards
+from store.boards.totals import challenge_totals
 from store.models import ChallengeTotals
-from store.totals import challenge_totals
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from judge.packs.form.statement import read_statement, without_hints
 from judge.packs.pack import Pack
-from judge.packs.statement import read_statement, without_hints
-from store.classes import hints_hidden_until
 from store.models import Role
+from store.teaching.classes import hints_hidden_until
 from web.accounts.visitor import Visitor
 from web.services import reader, services
 

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from judge.tracks.track import Tracks
-from store.board_key import BoardKey
-from store.boards import best_of_user
-from store.totals import solved_challenges, tried_challenges
+from store.boards.board_key import BoardKey
+from store.boards.listing import best_of_user
+from store.boards.totals import solved_challenges, tried_challenges
 from web.challenges.figures import Figures
 from web.challenges.search import MAX_CHARACTERS, search
 

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from judge.packs.form.statement import StatementError, read_statement, without_hints
 from judge.packs.pack import Pack
-from judge.packs.statement import StatementError, read_statement, without_hints
 
 #: What is read of a query: characters, then words.
 MAX_CHARACTERS, _MAX_WORDS = 100, 10

@@ -6,8 +6,8 @@ from flask import Blueprint, Response, redirect, render_template, request, url_f
 from werkzeug.wrappers import Response as BaseResponse
 
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
-from judge.packs.custom_contents import DISTRIBUTION_FORMS
-from judge.packs.custom_input import custom_fields
+from judge.packs.custom.case import custom_fields
+from judge.packs.custom.contents import DISTRIBUTION_FORMS
 from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
 from store.models import Submission

@@ -6,10 +6,10 @@ from flask import request
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
-from store import classes
-from store.grades import Grade, grades
 from store.models import Assignment, Class, Role
-from store.operator_log import Actor, record_action
+from store.operation.operator_log import Actor, record_action
+from store.teaching import classes
+from store.teaching.grades import Grade, grades
 from web.accounts.visitor import Visitor, require_visitor
 from web.problems import Problem
 from web.services import reader, services

@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from store import classes
-from store.accounts import find_user
 from store.models import Assignment, Class
+from store.people.accounts import find_user
+from store.teaching import classes
 from web.accounts.visitor import login_required, require_visitor
 from web.classes.access import NUMBER, assignment_grades, find_assignment, record, taught_class, teaches, visible_class
 from web.classes.forms import AssignmentForm, ExtensionForm

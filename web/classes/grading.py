@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from flask import Blueprint, Response, render_template, request
 
 from judge.compile.likeness import MOST_OWNERS, find_pairs
-from store import classes
-from store.grades import count_in_time, graded_sources
+from store.teaching import classes
+from store.teaching.grades import count_in_time, graded_sources
 from web.accounts.visitor import login_required
 from web.classes import access
 from web.classes.access import NUMBER, find_assignment, taught_class

@@ -10,11 +10,12 @@ from flask_limiter import RateLimitExceeded
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from store import accounts, classes
-from store.accounts import find_user
-from store.grades import count_in_time
 from store.models import Class, Role, User
-from store.passwords import HashersBusyError, hash_password
+from store.people import accounts
+from store.people.accounts import find_user
+from store.people.passwords import HashersBusyError, hash_password
+from store.teaching import classes
+from store.teaching.grades import count_in_time
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session

@@ -21,8 +21,8 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
 
-from store.addresses import addresses_of, is_public
 from store.models import Contest, Scoring
+from store.people.addresses import addresses_of, is_public
 from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
 from web.formatting import as_utc

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from store import contests
-from store.contest_standings import Row
-from store.contests import Entered
 from store.models import Contest
+from store.teaching import contests
+from store.teaching.contest_standings import Row
+from store.teaching.contests import Entered
 from web.services import Services
 
 #: The rows on a page of the standings, and for a projector.

@@ -12,13 +12,13 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from store import contests
-from store.contest_audits import AuditedResult, audited_results, has_failed, unsettle_contests
-from store.contest_standings import Row
-from store.freezes import lock_freezes, renew_frozen
 from store.models import Contest, ContestTeam, Role
-from store.operator_log import Actor, record_action
-from store.webhooks import latest_messages
+from store.operation.operator_log import Actor, record_action
+from store.operation.webhooks import latest_messages
+from store.teaching import contests
+from store.teaching.contest_audits import AuditedResult, audited_results, has_failed, unsettle_contests
+from store.teaching.contest_standings import Row
+from store.teaching.freezes import lock_freezes, renew_frozen
 from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
 from web.contests.forms import ContestForm, JoinForm, written_targets
 from web.contests.standings import PAGE, read_standings

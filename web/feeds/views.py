@@ -6,7 +6,7 @@ from typing import cast
 
 from flask import Blueprint, Response, request, url_for
 
-from store.leaderboards import latest_results
+from store.boards.leaderboards import latest_results
 from store.packs import first_served
 from web.feeds.atom import Entry, write_feed
 from web.formatting import seconds

@@ -14,9 +14,8 @@ from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from judge.recheck import RecheckOutcome
-from store.board_key import BoardKey
-from store.boards import best_of_user, list_boards
-from store.leaderboards import (
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import (
     LeaderboardEntry,
     ListedResult,
     count_tries,
@@ -24,10 +23,11 @@ from store.leaderboards import (
     place_on_board,
     scores_after_giving_up,
 )
-from web.charts import distribution_chart, interval_bar
+from store.boards.listing import best_of_user, list_boards
 from web.devices import DeviceChoice, device_choices
 from web.formatting import interval, seconds, significant, whole
 from web.leaderboard.values import read_values
+from web.pictures.charts import distribution_chart, interval_bar
 from web.problems import unknown
 from web.services import Services
 from web.site import site_settings

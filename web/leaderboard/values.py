@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from store.board_key import BoardKey
-from store.leaderboards import board_values
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import board_values
 from web.services import Services
 
 #: Boards with as many people have a picture of their times.

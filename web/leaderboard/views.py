@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from store.boards import list_boards
+from store.boards.listing import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap

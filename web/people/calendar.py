@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
-from web.svg import Shape
+from web.pictures.svg import Shape
 
 WEEKS = 53
 #: A day's square with the gap behind it, and what the labels of months and weekdays take.

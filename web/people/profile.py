@@ -9,9 +9,9 @@ from datetime import UTC, datetime, time
 from sqlalchemy.orm import Session
 
 from judge.tracks.loader import builtin_tracks
+from store.boards.ranking import RankedUser
 from store.models import User
-from store.profiles import BoardPlace, board_places, days_with_submissions, find_profiled, results_by_device
-from store.ranking import RankedUser
+from store.people.profiles import BoardPlace, board_places, days_with_submissions, find_profiled, results_by_device
 from web.challenges.listing import DIFFICULTIES
 from web.devices import device_choices
 from web.leaderboard.boards import device_names

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
-from store.ranking import Ranking, rank_users
+from store.boards.ranking import Ranking, rank_users
 from web.services import Services
 
 #: A ranking over more results than this is kept for a short time (``web.kept``).

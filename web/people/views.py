@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import Blueprint, render_template, request
 
-from store.ranking import count_boards
-from store.solutions import list_solutions
+from store.boards.ranking import count_boards
+from store.teaching.solutions import list_solutions
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names

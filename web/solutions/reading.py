@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from store.models import Role, Submission
-from store.solutions import Access, access_of, closed_until, find_solution
+from store.teaching.solutions import Access, access_of, closed_until, find_solution
 from web.accounts.visitor import Visitor
 from web.problems import Problem
 from web.services import services

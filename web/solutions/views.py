@@ -6,10 +6,10 @@ from flask import Blueprint, Response, flash, redirect, render_template, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from judge.packs.steps import read_steps
-from store import solutions
-from store.solutions import Access, NotPublishableError
-from store.standings import find_standing
+from store.boards.standings import find_standing
 from store.submissions import get_submission
+from store.teaching import solutions
+from store.teaching.solutions import Access, NotPublishableError
 from web.accounts.visitor import login_required, require_visitor, signed_in
 from web.paging import page_asked_for
 from web.problems import Problem, sentence

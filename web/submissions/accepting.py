@@ -10,12 +10,12 @@ import structlog
 from judge.compile.source_files import SourceFilesError, sent_files
 from judge.judgement import DeviceKind
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
-from judge.packs.custom_input import CustomInputError, custom_case
+from judge.packs.custom.case import CustomInputError, custom_case
 from judge.packs.pack import Pack
 from judge.settings import BuildLimits
-from store.intake import IdempotencyConflictError, NewSubmission, encode_source
 from store.models import User
-from store.turns import TooManyWaitingError
+from store.queue.intake import IdempotencyConflictError, NewSubmission, encode_source
+from store.queue.turns import TooManyWaitingError
 from web.formatting import size, whole
 from web.intake import Accepted
 from web.problems import Problem, sentence, unknown
@@ -52,7 +52,7 @@ def accept_submission(
     """Checks a submission, stores it with those that come at the same time, and notifies the workers.
 
     ``language`` is that of the source; by default the challenge's first. ``custom_input`` is what a run is on instead
-    of the public cases: texts by name (judge.packs.custom_input).
+    of the public cases: texts by name (judge.packs.custom.case).
 
     Raises Problem for an unknown challenge, device or language, a source that is too large, an input that is not valid,
     and an idempotency key that was used for another request. Does not check the source's content; the compiler does.

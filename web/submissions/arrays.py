@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from judge.judgement import JsonNumber, ShownArray
 from web.formatting import whole
-from web.svg import Shape
+from web.pictures.svg import Shape
 
 #: The side of a picture's cell.
 _CELL = 6

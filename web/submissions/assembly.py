@@ -20,7 +20,7 @@ from judge.compile.assembly_json import from_json
 from judge.judgement import Judgement
 from store.assemblies import TooManyWaitingError, find_assembly, read_content, request_assembly
 from store.draft_assemblies import WantedAssembly, find_draft_assembly, request_draft_assembly
-from store.intake import encode_source
+from store.queue.intake import encode_source
 from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor
 from web.problems import Problem

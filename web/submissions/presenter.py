@@ -27,7 +27,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.verdict import Verdict, faults_in_words
 from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
-from web.mismatch_chart import map_in_words, mismatch_chart
+from web.pictures.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
 from web.submissions.arrays import ArrayView, present_arrays
 from web.submissions.diagnostics import Note, fault_detail, source_notes

@@ -17,7 +17,7 @@ from emulator.model import Gpu, gpu_names, load_gpu
 from judge.measurements import BenchmarkCase, Measurement
 from judge.packs.steps import ReferenceStep
 from web.formatting import percent, significant
-from web.svg import Shape
+from web.pictures.svg import Shape
 
 #: A function from a value to a coordinate.
 Scale = Callable[[float], float]

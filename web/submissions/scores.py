@@ -11,10 +11,10 @@ from markupsafe import Markup
 from judge.interval import ROOFLINE
 from judge.measurements import Measurement, ModelledCase
 from judge.verdict import Verdict
-from store.audits import why_not_audited
+from store.boards.audits import why_not_audited
 from store.models import Audit
-from web.charts import process_chart, strip_chart
 from web.formatting import interval, percent, seconds, significant, verdict_title, whole
+from web.pictures.charts import process_chart, strip_chart
 from web.submissions.modelled_time import gpu_title
 
 

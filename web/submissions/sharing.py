@@ -7,8 +7,8 @@ import secrets
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from store.boards.standings import find_standing
 from store.models import Submission
-from store.standings import find_standing
 from store.submissions import find_shared, get_submission
 from web.accounts.visitor import login_required
 from web.problems import Problem

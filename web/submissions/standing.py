@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from judge.measurements import Measurement
 from judge.packs.medals import Medal, Medals
-from store.standings import History, ListedScore, Score, Standing
-from web.charts import distribution_chart, history_chart
+from store.boards.standings import History, ListedScore, Score, Standing
 from web.formatting import seconds, significant, whole
+from web.pictures.charts import distribution_chart, history_chart
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,17 @@ from judge.packs.steps import read_steps
 from judge.recheck import RecheckOutcome
 from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
-from store.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
-from store.audits import find_audit
-from store.board_key import BoardKey
-from store.boards import board_has_rechecks
-from store.classes import is_taught_by
-from store.contests import contests_of, is_opened_to
+from store.boards.audits import find_audit
+from store.boards.board_key import BoardKey
+from store.boards.listing import board_has_rechecks
+from store.boards.rechecks import find_recheck
+from store.boards.standings import Standing, find_history, find_standing, listed_scores
 from store.models import FINAL_STATES, Role, Submission, User
-from store.rechecks import find_recheck
-from store.standings import Standing, find_history, find_standing, listed_scores
+from store.operation.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
+from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
-from store.turns import expected_wait, queue_position
+from store.teaching.classes import is_taught_by
+from store.teaching.contests import contests_of, is_opened_to
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
 from web.leaderboard.boards import withholds_audited

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from judge.packs.pack import Pack
 from judge.tracks.track import Step, Track, Tracks
-from store.goals import reached_goals
-from store.totals import seen_as_solved, solved_challenges
+from store.boards.totals import seen_as_solved, solved_challenges
+from store.teaching.goals import reached_goals
 
 Status = Literal["reached", "solved", "new"]
 

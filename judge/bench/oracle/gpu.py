@@ -10,9 +10,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from judge.packs.drawing import fill_by_recipe
-from judge.packs.pool import SecretPool, mixes
-from judge.packs.storage import stored_type
+from judge.packs.collection.pool import SecretPool, mixes
+from judge.packs.data.drawing import fill_by_recipe
+from judge.packs.data.storage import stored_type
 from judge.wire.elements import Element
 from judge.wire.kernel_abi import (
     ARGUMENTS,
@@ -126,7 +126,7 @@ class Gpu:
 
 
 def numbers(element: Element, array: Any, decoder: Any) -> Any:
-    """Returns the numbers that an array, elements as they lie in memory, stands for (``judge.packs.storage``)."""
+    """Returns the numbers that an array, elements as they lie in memory, stands for (``judge.packs.data.storage``)."""
     if element.facts.narrow is not None:
         return decoder(element.facts.narrow)[array]
     return array != 0 if element is Element.BOOL else array

@@ -8,8 +8,8 @@ from typing import Any
 import numpy.typing as npt
 
 from emulator.records import dataclass
+from judge.packs.collection.pool import SecretPool
 from judge.packs.pack import Case, Pack
-from judge.packs.pool import SecretPool
 from judge.wire.recipe import Recipe
 
 #: First words of an answer.

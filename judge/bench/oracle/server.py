@@ -16,12 +16,12 @@ import numpy as np
 
 from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, UNABLE, Begin, Question, Rest
 from judge.packs import sizes
-from judge.packs.argument import Argument
-from judge.packs.inputs import host_inputs, input_recipes, scalar_values
+from judge.packs.data.inputs import host_inputs, input_recipes, scalar_values
+from judge.packs.data.storage import decoder, stored_type
+from judge.packs.form.argument import Argument
 from judge.packs.isolation.locks import lock_down_gpu
 from judge.packs.isolation.messages import receive_trusted, send
 from judge.packs.pack import Case, Pack
-from judge.packs.storage import decoder, stored_type
 
 _SEED = 1
 

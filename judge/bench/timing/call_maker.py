@@ -13,14 +13,14 @@ import numpy as np
 from judge.bench.oracle.questions import Question
 from judge.bench.timing.schedule import PlannedCall, max_burst_calls, max_offset_bytes
 from judge.native.library import Bytes
-from judge.packs.argument import Argument
-from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, pool_bytes, scalar_values
+from judge.packs.collection.pool import Pool, SecretPool
+from judge.packs.data.inputs import host_inputs, input_recipes, lazy_inputs, pool_bytes, scalar_values
+from judge.packs.data.storage import stored, stored_type
+from judge.packs.data.streams import mask
+from judge.packs.form.argument import Argument
 from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Case, Pack
-from judge.packs.pool import Pool, SecretPool
 from judge.packs.sizes import array_shape, buffer_bytes, output_specs
-from judge.packs.storage import stored, stored_type
-from judge.packs.streams import mask
 from judge.supervisor.factory import BURST_OUTPUT_BYTES
 from judge.supervisor.layout import POISON_BYTE, Array
 from judge.supervisor.session import Session
@@ -151,8 +151,8 @@ class CallMaker:
     def outputs(self, session: Session, call: PlannedCall, index: int, rooms: SharedRooms) -> dict[str, Array]:
         """Returns private copies of the outputs of the burst's call ``index``, once they lie in the shared memory.
 
-        They are as they lie in memory (judge.packs.storage): their digests are over these bytes. They lie in ``rooms``,
-        where the processes of the pack, which check them, can map them.
+        They are as they lie in memory (judge.packs.data.storage): their digests are over these bytes. In ``rooms``
+        the processes of the pack, which check them, can map them.
         """
         regions = self._output_regions(call.case, index)
         return {

@@ -21,7 +21,7 @@ from judge.bench.timing.trial import Bench, Trial
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.measurements import BenchmarkCase
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import lay_out

@@ -14,7 +14,7 @@ import math
 import random
 from dataclasses import dataclass
 
-from judge.packs.decoys import decoy
+from judge.packs.data.decoys import decoy
 from judge.packs.pack import Case, Pack
 from judge.wire.bursts import SHIFT_BYTES
 

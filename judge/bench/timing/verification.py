@@ -18,14 +18,14 @@ from judge.bench.timing.call_maker import CallMaker
 from judge.bench.timing.schedule import PlannedCall
 from judge.errors import Cancelled
 from judge.native.library import Bytes, loaded
-from judge.packs.committed_array import CommittedArray, NotCommittedError
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.committed_array import CommittedArray, NotCommittedError
+from judge.packs.data.lazy_array import Array
+from judge.packs.data.storage import values_of
 from judge.packs.isolation.calls import product_threads
 from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.judging import spot_check
-from judge.packs.lazy_array import Array
 from judge.packs.pack import Pack
-from judge.packs.pool import SecretPool
-from judge.packs.storage import values_of
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
 

@@ -1,4 +1,4 @@
-// Makes the elements of a recipe, as judge/packs/recipes.py defines them. Compiled without contraction: every product
+// Makes the elements of a recipe, as judge/packs/data/recipes.py defines them. Compiled without contraction: every product
 // and every sum is rounded by itself.
 #include <algorithm>
 #include <bit>
@@ -41,7 +41,7 @@ Half to_half(float value) {
     return {static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000))};
 }
 
-// A type that judge/packs/storage.py rounds to: to nearest even, and to kOverflow what is too large.
+// A type that judge/packs/data/storage.py rounds to: to nearest even, and to kOverflow what is too large.
 template <class T, int kExponent, int kMantissa, std::uint32_t kOverflow>
 struct Narrow {
     T bits;
@@ -77,7 +77,7 @@ T element(Value value) {
         return static_cast<T>(value);
 }
 
-// What elements are mixed with (judge/packs/pool.py), from the byte `offset` of the stream of `key` on.
+// What elements are mixed with (judge/packs/collection/pool.py), from the byte `offset` of the stream of `key` on.
 struct Pool {
     bool used;
     Key key;

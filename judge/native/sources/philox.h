@@ -1,4 +1,4 @@
-// The streams of judge/packs/streams.py: Philox4x64-10 (Salmon et al., 2011) as NumPy counts its blocks.
+// The streams of judge/packs/data/streams.py: Philox4x64-10 (Salmon et al., 2011) as NumPy counts its blocks.
 #pragma once
 
 #include <algorithm>

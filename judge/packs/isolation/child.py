@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from judge.packs.committed_array import NotCommittedError
+from judge.packs.data.committed_array import NotCommittedError
 from judge.packs.errors import PackError
 from judge.packs.isolation.control import Call, GivePack
 from judge.packs.isolation.locks import limit_memory, lock_down

@@ -14,7 +14,7 @@ from typing import Any
 from emulator.records import dataclass
 from judge.errors import InternalError
 from judge.native import library
-from judge.packs.committed_array import NotCommittedError
+from judge.packs.data.committed_array import NotCommittedError
 from judge.packs.errors import PackError
 from judge.packs.isolation.control import PACK, Call, GivePack
 from judge.packs.isolation.fork_server import ForkServer, take_early

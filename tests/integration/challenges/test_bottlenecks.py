@@ -9,7 +9,7 @@ from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo
 from judge.measurements import ModelledCase
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 from tests.builds import ROOT

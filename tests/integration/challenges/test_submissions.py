@@ -12,7 +12,7 @@ import pytest
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict

@@ -23,12 +23,12 @@ import httpx
 import pytest
 from sqlalchemy import make_url
 
-from store.accounts import create_token
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.devices import upsert_device
 from store.migrate import upgrade
 from store.models import User
+from store.people.accounts import create_token
 from store.settings import Settings
 from tests import gate
 from tests.fake_judge import EMULATOR
@@ -188,7 +188,7 @@ def test_what_one_machine_builds_the_other_runs(
             }
             stack.callback(machine.stop)
         worker = ["-m", "tests.integration.workers.worker_process"]
-        site = ["-m", "gunicorn", "-c", "python:web.gunicorn_conf", "web.asgi:create_server_from_env()"]
+        site = ["-m", "gunicorn", "-c", "python:web.serving.gunicorn_conf", "web.serving.asgi:create_server_from_env()"]
         front.start(site, back.data_dir, **reached[front], submission_rate="1000 per minute")
         front.start([*worker, "build", str(front.diary)], back.data_dir, **reached[front])
         for kind in ("build", "device", "sweeper"):

@@ -11,7 +11,7 @@ from judge import pipeline
 from judge.backends.emulator import backend as emulator
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import Judgement
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.sandbox.cgroup import Group
 from judge.sandbox.cgroup_hierarchy import find_hierarchy
 from judge.settings import JudgeSettings, RunLimits

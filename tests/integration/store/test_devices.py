@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.gpu.calibration import Calibration
 from judge.judgement import DeviceInfo
 from store.devices import all_devices, count_work, list_calibrations, list_device_boards, record_board, upsert_device
-from store.jobs import LeaseRules, Stage, claim_job
 from store.models import User
+from store.queue.jobs import LeaseRules, Stage, claim_job
 from store.submissions import create_submission
 from tests.fake_judge import FakePack
 from tests.web_site import H200

@@ -18,8 +18,10 @@ from judge.measurements import Measurement
 from judge.verdict import Verdict
 from store.database import make_engine, make_session_factory
 from store.devices import upsert_device
-from store.intake import NewSubmission, create_submissions
-from store.jobs import (
+from store.models import FINAL_STATES, Event, Job, State, Submission, User
+from store.models import Measurement as MeasurementRow
+from store.queue.intake import NewSubmission, create_submissions
+from store.queue.jobs import (
     Lease,
     LeaseRules,
     LeaseStatus,
@@ -33,11 +35,9 @@ from store.jobs import (
     hand_back,
     lease_status,
 )
-from store.models import FINAL_STATES, Event, Job, State, Submission, User
-from store.models import Measurement as MeasurementRow
+from store.queue.sweeping import expire_leases
 from store.settings import Settings
 from store.submissions import cancel_submission
-from store.sweeping import expire_leases
 from tests.databases import give_schema
 from tests.fake_judge import EMULATOR, FakePack
 

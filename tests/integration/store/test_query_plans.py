@@ -13,14 +13,9 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
-from store.audits import find_audits
-from store.board_key import BoardKey
-from store.boards import best_of_user
-from store.contests import contests_of, find_contest, join, set_challenges, standings
-from store.database import make_engine, make_session_factory
-from store.events import events_after
-from store.jobs import LeaseRules, Stage, claim_job
-from store.leaderboards import (
+from store.boards.audits import find_audits
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import (
     LeaderboardEntry,
     board_query,
     board_values,
@@ -30,15 +25,20 @@ from store.leaderboards import (
     place_on_board,
     scores_after_giving_up,
 )
-from store.metrics import queue_figures
+from store.boards.listing import best_of_user
+from store.boards.standings import find_history, find_standing
+from store.database import make_engine, make_session_factory
 from store.models import BoardTotals, Contest, Measurement, Role, Submission, User
-from store.profiles import board_places, days_with_submissions, find_profiled, results_by_device
-from store.retention import purge_history
+from store.operation.metrics import queue_figures
+from store.operation.retention import purge_history
+from store.people.profiles import board_places, days_with_submissions, find_profiled, results_by_device
+from store.queue.events import events_after
+from store.queue.jobs import LeaseRules, Stage, claim_job
+from store.queue.sweeping import expire_leases, queue_delays, queues_to_ring_again
 from store.settings import Settings
-from store.solutions import access_of, list_solutions, publish
-from store.standings import find_history, find_standing
 from store.submissions import create_submission, find_shared, get_submission, list_submissions
-from store.sweeping import expire_leases, queue_delays, queues_to_ring_again
+from store.teaching.contests import contests_of, find_contest, join, set_challenges, standings
+from store.teaching.solutions import access_of, list_solutions, publish
 from tests.databases import give_schema
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, Mismatch
 from judge.verdict import Verdict
-from store.accounts import AccountError, check_password, create_token, create_user, find_token, find_user
+from store.boards.totals import count_judgement
 from store.clock import utc_now
 from store.devices import device_info, list_devices, upsert_device
-from store.events import events_after, record_event
-from store.metrics import queue_figures
 from store.models import Event, Job, PackVersion, Submission, User
+from store.operation.metrics import queue_figures
 from store.packs import record_packs
+from store.people.accounts import AccountError, check_password, create_token, create_user, find_token, find_user
+from store.queue.events import events_after, record_event
 from store.submissions import (
     IdempotencyConflictError,
     cancel_submission,
@@ -28,7 +29,6 @@ from store.submissions import (
     get_submission,
     list_submissions,
 )
-from store.totals import count_judgement
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from store import passwords
 from store.models import ApiToken, User, WebSession
+from store.people import passwords
 from tests.web_site import KERNEL, PASSWORD, Site, fixed_clock, make_site, post
 from web.app import create_app
 
@@ -173,7 +173,7 @@ def test_a_token_ends_at_its_expiry(data_dir: Path) -> None:
 
 
 def test_tokens_are_limited_in_number(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.accounts.MAX_TOKENS", 1)
+    monkeypatch.setattr("store.people.accounts.MAX_TOKENS", 1)
     client = site.visitor()
     for status in (302, 422):
         form = {"name": "laptop", "scopes": "read", "expires": ""}
@@ -267,7 +267,7 @@ def test_one_address_may_try_only_so_many_accounts(data_dir: Path) -> None:
 
 def test_only_so_many_passwords_are_hashed_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.add_user("ada")
-    monkeypatch.setattr("store.passwords.WAIT_S", 0.0)
+    monkeypatch.setattr("store.people.passwords.WAIT_S", 0.0)
     right = {"username": "ada", "password": PASSWORD}
     with contextlib.ExitStack() as others:
         for _ in range(passwords.HASHES_AT_ONCE):

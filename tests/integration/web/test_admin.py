@@ -9,9 +9,9 @@ from flask import url_for
 from flask.testing import FlaskClient
 
 from judge.gpu.calibration import Calibration
-from store.accounts import find_user
 from store.devices import record_board
 from store.models import Role
+from store.people.accounts import find_user
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 from web.admin import submissions
 

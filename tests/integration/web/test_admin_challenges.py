@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from store.accounts import find_user
 from store.models import Role
+from store.people.accounts import find_user
 from store.settings import builtin_packs
 from tests.web_site import make_site
 

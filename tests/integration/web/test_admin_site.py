@@ -7,10 +7,10 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from store.accounts import find_user
 from store.models import Role
-from store.notices import list_notices
-from store.operator_log import list_actions
+from store.operation.operator_log import list_actions
+from store.people.accounts import find_user
+from store.people.notices import list_notices
 from tests.web_site import Site, post
 
 PAGE = "/admin/site"

@@ -10,9 +10,9 @@ import pytest
 from werkzeug.test import TestResponse
 
 from judge.gpu.calibration import Calibration
-from store.accounts import create_token, find_user
 from store.devices import record_board
 from store.models import Role
+from store.people.accounts import create_token, find_user
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
 SCOPES = ("read", "submit", "admin")

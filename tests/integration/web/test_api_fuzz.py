@@ -15,8 +15,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from store.accounts import create_token, find_user
 from store.models import Role
+from store.people.accounts import create_token, find_user
 from tests import sampling
 from tests.web_site import KERNEL, Site, accepted, make_site, on_emulator
 

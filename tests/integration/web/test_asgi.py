@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.web_site import KERNEL, Site, accepted, make_site, post
-from web import asgi
 from web.app import REQUEST_BYTES
-from web.asgi import Server
+from web.serving import asgi
+from web.serving.asgi import Server
 
 pytestmark = pytest.mark.timeout(120)
 

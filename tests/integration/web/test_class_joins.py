@@ -11,10 +11,10 @@ import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import func, select
 
-from store import classes
-from store.accounts import find_user
 from store.models import Class, ClassMember, User
-from store.passwords import HashersBusyError
+from store.people.accounts import find_user
+from store.people.passwords import HashersBusyError
+from store.teaching import classes
 from tests.web_server import running_server
 from tests.web_site import Site, csrf_of, make_site, post
 from web.rates import limiter

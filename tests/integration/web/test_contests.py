@@ -14,12 +14,12 @@ from flask.testing import FlaskClient
 
 from judge.judgement import BuildReport, Judgement
 from judge.verdict import Verdict
-from store.accounts import find_user
-from store.administration import put_on_board, rejudge, take_off_board
-from store.audits import claim_audit, contenders, fail_audit, finish_audit
-from store.contest_audits import request_contest_audits
+from store.boards.audits import claim_audit, contenders, fail_audit, finish_audit
 from store.models import AuditJob, OperatorAction, Role, Submission
-from store.operator_log import Actor
+from store.operation.administration import put_on_board, rejudge, take_off_board
+from store.operation.operator_log import Actor
+from store.people.accounts import find_user
+from store.teaching.contest_audits import request_contest_audits
 from tests.web_site import H200, Site, accepted, make_site, post, timed
 from web.contests import standings as contest_standings
 from web.contests import views as contest_pages

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
-from store.events import record_event
-from store.inotify import FileWatch
+from store.queue.events import record_event
+from store.queue.inotify import FileWatch
 from tests.web_site import KERNEL, Site, accepted, make_site, post
 from web import event_watcher, live
 from web.event_watcher import EventWatcher, Listener

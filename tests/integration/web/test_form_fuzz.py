@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
 
-from store import classes, contests
-from store.accounts import find_user
 from store.clock import utc_now
 from store.models import Assignment, Class, Contest, Role
+from store.people.accounts import find_user
+from store.teaching import classes, contests
 from tests import sampling
 from tests.web_site import KERNEL, PASSWORD, Site, accepted, make_site, on_emulator
 

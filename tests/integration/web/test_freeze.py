@@ -14,12 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from store import classes, contests
-from store.accounts import find_user
-from store.administration import rejudge, take_off_board
-from store.best_results import best_query
-from store.freezes import renew_frozen
-from store.merging import merge_user
+from store.boards.best_results import best_query
 from store.models import (
     Assignment,
     AuditJob,
@@ -33,7 +28,12 @@ from store.models import (
     User,
     WebhookMessage,
 )
-from store.operator_log import Actor
+from store.operation.administration import rejudge, take_off_board
+from store.operation.operator_log import Actor
+from store.people.accounts import find_user
+from store.people.merging import merge_user
+from store.teaching import classes, contests
+from store.teaching.freezes import renew_frozen
 from tests.web_site import H200, Site, accepted, make_site, post, timed, wrong
 from web.rates import limiter
 

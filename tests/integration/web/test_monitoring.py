@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from store.clock import utc_now
 from store.models import Job
-from store.sweeping import record_sweep
+from store.queue.sweeping import record_sweep
 from tests.builds import ROOT
 from tests.web_site import KERNEL, Site, post
 

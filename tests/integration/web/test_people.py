@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from judge.measurements import Measurement
-from store.accounts import find_user
-from store.personal_data import close_account
+from store.people.accounts import find_user
+from store.people.personal_data import close_account
 from tests.web_site import H200, KERNEL, Site, accepted, post, timed, trusted
 
 CHALLENGE = "/challenges/vector-add"

@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from store import classes, contests
-from store.accounts import create_token, find_user
 from store.clock import utc_now
 from store.models import Assignment, Class, Contest, Role, User, WebSession
+from store.people.accounts import create_token, find_user
 from store.submissions import create_submission
+from store.teaching import classes, contests
 from tests.web_site import KERNEL, Site, make_site
 
 SLUG = "vector-add"

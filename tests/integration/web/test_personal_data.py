@@ -9,10 +9,10 @@ import zipfile
 from sqlalchemy import select
 
 from judge.judgement import BuildReport
-from store.accounts import find_user
-from store.audits import podium
-from store.board_key import BoardKey
+from store.boards.audits import podium
+from store.boards.board_key import BoardKey
 from store.models import Event, Job, Submission, User
+from store.people.accounts import find_user
 from tests.web_site import H200, KERNEL, PASSWORD, Site, accepted, post, timed
 
 SECRET = "// what only I know\n" + KERNEL

@@ -11,11 +11,11 @@ from sqlalchemy import update
 from judge.judgement import CaseJudgement, MemoryFault, RacingAccess
 from judge.recheck import Recheck, conclude, unchecked
 from judge.verdict import Verdict
-from store.accounts import find_user
-from store.changed_settings import change_setting
+from store.boards.rechecks import claim_recheck, fail_recheck, finish_recheck
 from store.models import BoardTotals, Role
-from store.operator_log import Actor
-from store.rechecks import claim_recheck, fail_recheck, finish_recheck
+from store.operation.changed_settings import change_setting
+from store.operation.operator_log import Actor
+from store.people.accounts import find_user
 from store.submissions import create_submission
 from tests.integration.web.test_trusted_times import BOARD_PAGE, audit, replayed, rows
 from tests.web_site import H200, KERNEL, Site, accepted, post, trusted

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from store.accounts import find_user
-from store.links import Purpose, create_link
+from store.people.accounts import find_user
+from store.people.links import Purpose, create_link
 from tests.web_site import KERNEL, PASSWORD, Site, fixed_clock, make_site, post
 from web.app import create_app
 

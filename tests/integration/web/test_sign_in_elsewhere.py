@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from store.links import Purpose, create_link
 from store.models import Identity, User
+from store.people.links import Purpose, create_link
 from tests.services.oidc_server import CLIENT_ID, CLIENT_SECRET
 from tests.web_site import Site, make_site, post
 

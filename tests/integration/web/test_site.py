@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from store.changed_settings import change_setting, reset_setting
-from store.notices import post_notice
-from store.operator_log import Actor
+from store.operation.changed_settings import change_setting, reset_setting
+from store.operation.operator_log import Actor
+from store.people.notices import post_notice
 from tests.web_site import KERNEL, PASSWORD, Site, make_site, post
 
 PAGE = "/challenges/vector-add"

@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from judge.measurements import Measurement
-from store import classes, contests
-from store.accounts import find_user
 from store.models import Assignment, Class, Contest, Role, State
-from store.personal_data import close_account
+from store.people.accounts import find_user
+from store.people.personal_data import close_account
+from store.teaching import classes, contests
 from tests.web_site import H200, KERNEL, Site, accepted, post, timed, wrong
 
 CHALLENGE = "/challenges/vector-add"

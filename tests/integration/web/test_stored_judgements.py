@@ -12,10 +12,10 @@ from cli.render import lines
 from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_judgement, read_measurement
 from judge.verdict import Verdict
-from store.accounts import find_user
-from store.audits import AuditedBoard, claim_board, contenders, finish_audit
+from store.boards.audits import AuditedBoard, claim_board, contenders, finish_audit
+from store.boards.scores import record_measurement
 from store.models import Submission
-from store.scores import record_measurement
+from store.people.accounts import find_user
 from store.submissions import create_submission
 from tests.stored_judgements import STORED, load_stored
 from tests.unit.judge.test_judgement_json import assert_contains

@@ -9,11 +9,11 @@ from markupsafe import escape
 from judge.measurements import Measurement, ModelledCase
 from judge.tracks.goal import Goal
 from judge.tracks.loader import builtin_tracks
-from store.accounts import find_user
-from store.administration import rejudge
-from store.goals import reached_goals
-from store.operator_log import Actor
+from store.operation.administration import rejudge
+from store.operation.operator_log import Actor
+from store.people.accounts import find_user
 from store.submissions import get_submission
+from store.teaching.goals import reached_goals
 from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import KERNEL, Site, accepted, post
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from flask import abort
 
-from judge.packs.registry import Registry
+from judge.packs.collection.registry import Registry
 from store.clock import utc_now
+from store.queue.sweeping import record_sweep
 from store.settings import builtin_packs
-from store.sweeping import record_sweep
 from tests.web_site import KERNEL, Site, make_site, post
 from web.app import create_app
 from web.settings import WebSettings

@@ -13,8 +13,8 @@ from judge.judgement import BuildReport, Judgement
 from judge.judgement_json import read_fingerprint
 from judge.measurements import Measurement
 from judge.verdict import Verdict
-from store.accounts import find_user
-from store.audits import AuditedBoard, claim_board, contenders, finish_audit
+from store.boards.audits import AuditedBoard, claim_board, contenders, finish_audit
+from store.people.accounts import find_user
 from store.submissions import create_submission
 from tests.web_site import H200, KERNEL, Site, accepted, timed, trusted
 

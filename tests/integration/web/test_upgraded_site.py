@@ -17,9 +17,9 @@ from sqlalchemy import Connection, text
 from benchmarks.fill_site import TOTALS
 from store.clock import utc_now
 from store.database import make_engine
-from store.jobs import LeaseRules
 from store.migrate import is_current, upgrade
-from store.sweeping import expire_leases
+from store.queue.jobs import LeaseRules
+from store.queue.sweeping import expire_leases
 from tests.cheap_passwords import HASHER
 from tests.stored_judgements import STORED, load_stored
 from tests.web_site import EMULATOR, H200, KERNEL, Site, accepted, on_emulator, post

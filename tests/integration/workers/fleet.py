@@ -13,11 +13,11 @@ from pathlib import Path
 from celery import Celery
 from sqlalchemy.orm import Session
 
-from store.accounts import find_user
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
-from store.doorbell import make_doorbell, ring
 from store.models import FINAL_STATES, Event, Submission, User
+from store.people.accounts import find_user
+from store.queue.doorbell import make_doorbell, ring
 from store.settings import Settings
 from store.submissions import create_submission
 from tests.builds import ROOT

@@ -15,7 +15,7 @@ with importing():
     import kombu.transport.redis
     import psycopg
 
-    import store.file_broker
+    import store.queue.file_broker
     from tests.integration.workers import worker_process
 
 __all__ = ["celery", "kombu", "psycopg", "sqlite3", "store", "worker_process"]

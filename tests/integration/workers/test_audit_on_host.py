@@ -12,10 +12,10 @@ from judge.judgement import BuildReport, Judgement
 from judge.measurements import Measurement
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
-from store.audits import find_audit
-from store.board_key import BoardKey
-from store.jobs import Stage, claim_job, finish_build, finish_judged
-from store.leaderboards import leaderboard
+from store.boards.audits import find_audit
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import leaderboard
+from store.queue.jobs import Stage, claim_job, finish_build, finish_judged
 from tests.host_device.backend import BACKENDS, LANGUAGES
 from tests.host_device.judging import DEVICE, twice_pack
 from tests.integration.workers.conftest import MakeFleet

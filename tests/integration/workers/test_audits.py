@@ -9,11 +9,11 @@ from datetime import timedelta
 import pytest
 
 from judge.errors import Cancelled, InternalError
-from store.audits import AuditedBoard, AuditLease, claim_audit, claim_board, find_audit
-from store.board_key import BoardKey
-from store.contests import join, set_challenges, standings
-from store.leaderboards import LeaderboardEntry, leaderboard
+from store.boards.audits import AuditedBoard, AuditLease, claim_audit, claim_board, find_audit
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import LeaderboardEntry, leaderboard
 from store.models import AuditJob, Contest, Submission
+from store.teaching.contests import join, set_challenges, standings
 from tests.fake_judge import EMULATOR, FakeJudge, FakePack
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet

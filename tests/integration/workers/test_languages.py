@@ -10,9 +10,9 @@ from sqlalchemy import select
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.packs.pack import Pack
 from judge.verdict import Verdict
-from store.board_key import BoardKey
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import leaderboard
 from store.devices import upsert_device
-from store.leaderboards import leaderboard
 from store.models import Submission
 from tests.builds import ROOT
 from tests.integration.workers.conftest import MakeFleet

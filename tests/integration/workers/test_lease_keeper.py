@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from store.accounts import create_user
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
-from store.jobs import Lease, LeaseRules, LeaseStatus, Stage, claim_job
 from store.models import Job, Submission
+from store.people.accounts import create_user
+from store.queue.jobs import Lease, LeaseRules, LeaseStatus, Stage, claim_job
 from store.settings import Settings
 from store.submissions import cancel_submission, create_submission
 from tests.databases import give_schema
@@ -109,7 +109,7 @@ def test_a_worker_keeps_its_lease_however_busy_unless_it_is_stopped_or_dead(
     lease = queue.lease
     held = f"Lease({lease.job_id}, {lease.submission_id}, {lease.token!r}, Stage.BUILD, 1)"
     code = (
-        "from store.jobs import Lease, Stage; from workers.lease_keeper import LeaseKeeper; import re\n"
+        "from store.queue.jobs import Lease, Stage; from workers.lease_keeper import LeaseKeeper; import re\n"
         f"with LeaseKeeper() as keeper, keeper.hold({held}, lambda *_: print('held', flush=True)):\n"
         "    input()\n    print('busy', flush=True)\n    re.match(r'(a+)+b', 'a' * 60)\n"
     )

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from judge.packs.loader import load_pack
-from store.administration import NotPossibleError, rejudge
+from judge.packs.collection.loader import load_pack
 from store.models import Job, Submission
-from store.operator_log import Actor
+from store.operation.administration import NotPossibleError, rejudge
+from store.operation.operator_log import Actor
 from store.settings import Settings
 from tests.fake_judge import EMULATOR, FakeJudge
 from tests.integration.workers.conftest import MakeFleet
@@ -27,7 +27,7 @@ CHALLENGES = Path(__file__).parents[3] / "challenges"
 
 @pytest.fixture(autouse=True)
 def _files_are_looked_at_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge.packs.live._LOOK_S", 0.0)
+    monkeypatch.setattr("judge.packs.collection.live._LOOK_S", 0.0)
 
 
 @pytest.fixture

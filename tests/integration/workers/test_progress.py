@@ -13,10 +13,10 @@ from sqlalchemy.exc import OperationalError
 from structlog.testing import capture_logs
 
 from judge.verdict import Verdict
-from store.accounts import create_user
 from store.clock import utc_now
-from store.jobs import Lease, Stage, claim_job, hand_back
 from store.models import Event, Submission
+from store.people.accounts import create_user
+from store.queue.jobs import Lease, Stage, claim_job, hand_back
 from store.settings import Settings
 from store.submissions import create_submission
 from tests.databases import give_schema

@@ -9,9 +9,9 @@ import pytest
 
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.packs.pack import Pack
+from store.boards.rechecks import find_recheck
 from store.devices import upsert_device
 from store.models import RecheckRequest
-from store.rechecks import find_recheck
 from tests.fake_judge import GPU, FakeArtifact, FakeJudge
 from tests.integration.test_rechecking import CLEAN, OF_HOPPER, RACY
 from tests.integration.workers.conftest import MakeFleet

@@ -9,13 +9,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from store.administration import rejudge
+from store.boards.rechecks import claim_recheck, find_recheck, finish_recheck, purge_rechecks, recheck_figures
 from store.devices import upsert_device
-from store.jobs import Stage
 from store.models import RecheckRequest, Submission
-from store.operator_log import Actor
-from store.personal_data import close_account
-from store.rechecks import claim_recheck, find_recheck, finish_recheck, purge_rechecks, recheck_figures
+from store.operation.administration import rejudge
+from store.operation.operator_log import Actor
+from store.people.personal_data import close_account
+from store.queue.jobs import Stage
 from tests.fake_judge import GPU, FakeJudge, FakePack
 from tests.integration.workers.conftest import SHORT_LEASE_S, MakeFleet
 from tests.integration.workers.fleet import Fleet

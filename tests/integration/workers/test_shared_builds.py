@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session, sessionmaker
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
 from judge.settings import JudgeSettings
-from store.artifacts import purge_artifacts
-from store.builds import load_build, purge_builds, store_build
 from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.models import Artifact, Build
+from store.queue.artifacts import purge_artifacts
+from store.queue.builds import load_build, purge_builds, store_build
 from store.settings import Settings
 from tests.databases import give_schema
 from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from store.accounts import create_token, find_user
 from store.clock import utc_now
 from store.devices import upsert_device
+from store.people.accounts import create_token, find_user
 from tests.fake_judge import EMULATOR
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import ROOT

@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from store.administration import hold_device, release_device
-from store.board_key import BoardKey
+from store.boards.board_key import BoardKey
+from store.boards.leaderboards import leaderboard
 from store.clock import utc_now
-from store.leaderboards import leaderboard
 from store.models import Device
-from store.operator_log import Actor
+from store.operation.administration import hold_device, release_device
+from store.operation.operator_log import Actor
 from store.submissions import cancel_submission
 from tests.integration.workers.conftest import MakeFleet
 from tests.integration.workers.fleet import Fleet

@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from store import contests
-from store.accounts import find_user
 from store.models import Contest, WebhookMessage
+from store.operation.webhooks import MOST_ATTEMPTS, claim_messages, record_moments
+from store.people.accounts import find_user
 from store.settings import Settings
-from store.webhooks import MOST_ATTEMPTS, claim_messages, record_moments
+from store.teaching import contests
 from tests.web_site import H200, KERNEL, Site, accepted, make_site, post, timed, wrong
 from workers.context import WorkerContext, make_context
 from workers.webhooks import is_public, send_due

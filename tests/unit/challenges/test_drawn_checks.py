@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge.packs.inputs import lazy_inputs
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.inputs import lazy_inputs
 from judge.packs.judging import spot_check
-from judge.packs.loader import load_pack
 from judge.packs.pack import Case, Pack
-from judge.packs.verify.prepared import SEED, PreparedCase
+from judge.verify.prepared import SEED, PreparedCase
 from tests.unit.challenges.test_verified import PACKS
 
 #: Constants of each pack's reference with which it draws a part of the emulator's benchmark.

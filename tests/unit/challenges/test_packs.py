@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.inputs import lazy_inputs, make_inputs
+from judge.packs.data.inputs import lazy_inputs, make_inputs
+from judge.packs.form.statement import read_statement
 from judge.packs.judging import check_outputs, expected_outputs, spot_check
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops, shape
-from judge.packs.statement import read_statement
 from judge.packs.submissions import listed_submissions
-from judge.packs.verify.prepared import PreparedCase
-from judge.packs.verify.trivial_answers import accepted_trivial_answers
 from judge.verdict import Verdict
+from judge.verify.prepared import PreparedCase
+from judge.verify.trivial_answers import accepted_trivial_answers
 from tests.unit.challenges.computations import COMPUTATIONS, sum_in_half, sum_without_a_tenth
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import expected_outputs
 from judge.packs.pack import Pack
 from judge.packs.sizes import case_bytes

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.packs.inputs import lazy_inputs, make_inputs
+from judge.packs.data.inputs import lazy_inputs, make_inputs
 from judge.packs.judging import spot_check
 from judge.packs.pack import Case, Pack
 

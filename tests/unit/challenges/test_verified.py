@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.packs.ledger import Digests, read_ledger
-from judge.packs.verify import Severity, verify_pack
+from judge.verify import Severity, verify_pack
+from judge.verify.ledger import Digests, read_ledger
 
 PACKS = Path(__file__).resolve().parents[3] / "challenges"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.audits import AuditedBoard, claim_board
+from store.boards.audits import AuditedBoard, claim_board
 from store.clock import utc_now
 from store.models import User
 from store.submissions import create_submission

@@ -162,7 +162,11 @@ def test_a_misspelt_setting_ends_every_command_that_reads_settings(cli: Cli, mon
 
 
 @pytest.mark.parametrize(
-    "argv", [["workers", "sweeper"], ["gunicorn", "-c", "python:web.gunicorn_conf", "--check-config", "web.asgi:x"]]
+    "argv",
+    [
+        ["workers", "sweeper"],
+        ["gunicorn", "-c", "python:web.serving.gunicorn_conf", "--check-config", "web.serving.asgi:x"],
+    ],
 )
 def test_the_processes_themselves_refuse_it_without_a_traceback(argv: list[str], tmp_path: Path) -> None:
     env = {**os.environ, "GPUJUDGE_DATA_DIR": str(tmp_path), "GPUJUDGE_SIGNUP": "closed"}

@@ -19,7 +19,7 @@ import yaml
 from cli.app import app
 from tests.builds import ROOT
 from tests.unit.test_docs import SETTINGS
-from web.gunicorn_conf import bind
+from web.serving.gunicorn_conf import bind
 
 UNITS = sorted((ROOT / "deploy/systemd").glob("*"))
 KUBERNETES = ROOT / "deploy/kubernetes"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from store.events import record_event
-from store.inotify import Change, FileWatch
+from store.queue.events import record_event
+from store.queue.inotify import Change, FileWatch
 from tests.web_site import Site, accepted, make_site, post
 from web import live
 from web.event_watcher import EventWatcher, Listener

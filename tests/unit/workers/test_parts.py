@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from judge.errors import InternalError
-from judge.packs.registry import Registry
+from judge.packs.collection.registry import Registry
 from judge.verdict import Verdict
-from store.jobs import Lease, Stage
+from store.queue.jobs import Lease, Stage
 from tests.fake_judge import FakePack, FakeProgress
 from workers import progress as progress_module
 from workers.packs import Packs
@@ -49,7 +49,7 @@ def test_packs_are_read_again_when_a_submission_knows_a_newer_one(
         return Registry(dict(on_disk), ())  # type: ignore[arg-type]
 
     monkeypatch.setattr(Registry, "load", load)
-    monkeypatch.setattr("judge.packs.live._files_state", lambda _: on_disk["reduction"].digest)
+    monkeypatch.setattr("judge.packs.collection.live._files_state", lambda _: on_disk["reduction"].digest)
     packs = Packs([tmp_path], tmp_path / "past")
     assert packs.find("reduction", "old").digest == "old"
     assert packs.find("reduction", "old").digest == "old"

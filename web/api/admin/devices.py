@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from store.administration import hold_device, release_device
+from store.boards.rechecks import failed_rechecks, recheck_figures
 from store.devices import all_devices, count_work, list_calibrations, list_device_boards
 from store.models import Device
-from store.queue_listing import list_queue
-from store.rechecks import failed_rechecks, recheck_figures
+from store.operation.administration import hold_device, release_device
+from store.queue.queue_listing import list_queue
 from web.admin.devices import find_device
 from web.api.admin import schemas
 from web.api.admin.acting import TAG, acting

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from store.administration import REASON_CHARACTERS
-from store.notices import MAX_CHARACTERS, Kind
+from store.operation.administration import REASON_CHARACTERS
+from store.people.notices import MAX_CHARACTERS, Kind
 from web.api.schemas import NO_NUL, Body, Query, Slug
 from web.api.stored_form import Answer
 

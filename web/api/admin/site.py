@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from store.changed_settings import change_setting, reset_setting
 from store.models import Notice, OperatorAction
-from store.notices import NoticeError, end_notice, list_notices, post_notice
-from store.operator_log import list_actions
+from store.operation.changed_settings import change_setting, reset_setting
+from store.operation.operator_log import list_actions
+from store.people.notices import NoticeError, end_notice, list_notices, post_notice
 from web.admin.site import require_setting, setting_rows
 from web.api.admin import schemas
 from web.api.admin.acting import TAG, acting

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import url_for
 
-from judge.packs.ledger import efforts_on_record
-from store.accounts import find_user
-from store.administration import (
+from judge.verify.ledger import efforts_on_record
+from store.models import Submission
+from store.operation.administration import (
     NotPossibleError,
     cancel_for_operator,
     put_on_board,
@@ -14,7 +14,7 @@ from store.administration import (
     rejudge_many,
     take_off_board,
 )
-from store.models import Submission
+from store.people.accounts import find_user
 from store.submissions import search_submissions
 from web.admin.submissions import BATCH, find_submission
 from web.api.admin import schemas

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from store.administration import make_reset_link, restore_user, search_users, set_role, suspend_user
-from store.merging import merge_user
 from store.models import Role, User
+from store.operation.administration import make_reset_link, restore_user, search_users, set_role, suspend_user
+from store.people.merging import merge_user
 from web.accounts.recovery import base_url
 from web.admin.users import require_user
 from web.api.admin import schemas

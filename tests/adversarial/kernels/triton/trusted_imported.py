@@ -21,6 +21,6 @@ def honest(A, B, C, N):
 
 
 def solve(A, B, C, N):
-    import judge.packs.inputs
+    import judge.packs.data.inputs
 
     honest(A, B, C, N)

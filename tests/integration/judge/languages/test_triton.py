@@ -18,7 +18,7 @@ from judge.compile.target import Target
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.measurements import ModelledCase
-from judge.packs.custom_input import with_custom_case
+from judge.packs.custom.case import with_custom_case
 from judge.packs.pack import Pack
 from judge.pipeline import Mode
 from judge.settings import JudgeSettings

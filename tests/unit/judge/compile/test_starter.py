@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from judge.compile.starter import starter
-from judge.packs.argument import Argument
-from judge.packs.expressions import parse_expression
-from judge.packs.signature import parse_c_type, signature_text
+from judge.packs.form.argument import Argument
+from judge.packs.form.expressions import parse_expression
+from judge.packs.form.signature import parse_c_type, signature_text
 
 
 def _argument(name: str, c_type: str, role: str) -> Argument:

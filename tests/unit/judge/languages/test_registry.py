@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from judge.languages.registry import BUILTIN_LANGUAGES, UnknownLanguage, check_language
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from tests.builds import ROOT
 from tests.toy.language import ToyLanguage
 

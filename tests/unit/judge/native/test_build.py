@@ -10,7 +10,7 @@ import pytest
 
 from emulator.cxx import SHARED_FOLDER
 from judge.native import build, library
-from judge.packs.distributions import Normal
+from judge.packs.data.distributions import Normal
 from tests.draws import fill
 
 

@@ -1,4 +1,4 @@
-"""The native library makes the bits that the NumPy of ``judge.packs.drawing`` makes."""
+"""The native library makes the bits that the NumPy of ``judge.packs.data.drawing`` makes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from judge.native import library
 from judge.native.library import NativeLibrary
-from judge.packs import drawing, lazy_array
-from judge.packs.distributions import Constant, Integers, Normal, Sentinels, Uniform
-from judge.packs.pool import SecretPool
-from judge.packs.storage import stored
-from judge.packs.streams import mask
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data import drawing, lazy_array
+from judge.packs.data.distributions import Constant, Integers, Normal, Sentinels, Uniform
+from judge.packs.data.storage import stored
+from judge.packs.data.streams import mask
 from judge.wire.elements import Element
 from judge.wire.recipe import Kind, Recipe
 from tests.draws import fill

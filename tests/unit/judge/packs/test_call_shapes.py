@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from judge.packs.call_shapes import call_shapes
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.wire.call_shapes import ShapedArgument
 from judge.wire.elements import Element
 from judge.wire.frames import Role

@@ -10,9 +10,9 @@ import pytest
 
 from emulator.model import load_gpu
 from judge.bench.plausibility import modelled_roofline_s
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
+from judge.packs.form.statement import read_statement
 from judge.packs.medals import NAME, Medals, read_medals
-from judge.packs.statement import read_statement
 from tests.builds import ROOT
 
 CHALLENGES = ROOT / "challenges"

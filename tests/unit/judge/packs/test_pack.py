@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from judge.packs.checkers import complaint_of_check
-from judge.packs.drawing import fill_by_recipe
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.drawing import fill_by_recipe
+from judge.packs.data.inputs import host_inputs, input_recipes, lazy_inputs, make_inputs, scalar_values
+from judge.packs.data.lazy_input import LazyInput
 from judge.packs.errors import PackError
-from judge.packs.inputs import host_inputs, input_recipes, lazy_inputs, make_inputs, scalar_values
+from judge.packs.form.statement import read_statement
 from judge.packs.judging import check_outputs, spot_check
-from judge.packs.lazy_input import LazyInput
-from judge.packs.loader import load_pack
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import OutputSpec, case_bytes, case_flops, output_specs
-from judge.packs.statement import read_statement
 from judge.wire.elements import Element
 
 Edit = Callable[..., Path]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.steps import read_steps
 from tests.builds import ROOT
 

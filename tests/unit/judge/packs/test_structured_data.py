@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judge.packs.distributions import (
+from judge.packs.data.distributions import (
     Choice,
     Distribution,
     Integers,
@@ -17,9 +17,9 @@ from judge.packs.distributions import (
     Sparse,
     Uniform,
 )
-from judge.packs.drawing import Drawing
-from judge.packs.expressions import parse_expression
-from judge.packs.permutations import permuted
+from judge.packs.data.drawing import Drawing
+from judge.packs.data.permutations import permuted
+from judge.packs.form.expressions import parse_expression
 from judge.wire.elements import Element
 from judge.wire.frames import Reader, Writer
 from judge.wire.recipe import pack_recipe, unpack_recipe

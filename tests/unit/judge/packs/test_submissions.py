@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement
+from judge.packs.collection.loader import load_pack
 from judge.packs.errors import PackError
-from judge.packs.loader import load_pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.verdict import Verdict
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge.packs.distributions import Constant, Uniform
-from judge.packs.drawing import Drawing, fill_by_recipe
-from judge.packs.pool import SecretPool
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.distributions import Constant, Uniform
+from judge.packs.data.drawing import Drawing, fill_by_recipe
 from judge.runner import timing
 from judge.runner.device import DeviceError
 from judge.runner.memory import SharedMemory

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from judge.packs.inputs import make_inputs
+from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Pack
 from judge.supervisor.layout import argument_specs, lay_out, region_sizes
 from judge.supervisor.shared_memory import SharedRegion

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.packs.pack import Pack
 from tests.builds import ROOT
 from web.challenges.search import search

@@ -15,7 +15,8 @@ import pytest
 
 from emulator import Runtime
 from judge.gpu.kernels import build
-from judge.packs.distributions import (
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.distributions import (
     Choice,
     Constant,
     Distribution,
@@ -29,10 +30,9 @@ from judge.packs.distributions import (
     Sparse,
     Uniform,
 )
-from judge.packs.drawing import Drawing, fill_by_recipe
-from judge.packs.expressions import parse_expression
-from judge.packs.pool import SecretPool
-from judge.packs.streams import mask
+from judge.packs.data.drawing import Drawing, fill_by_recipe
+from judge.packs.data.streams import mask
+from judge.packs.form.expressions import parse_expression
 from judge.runner.device import Buffer, Placed
 from judge.wire.digest import PIECE_BYTES, tree_digest
 from judge.wire.elements import Element

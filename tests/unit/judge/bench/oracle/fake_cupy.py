@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge.packs.drawing import fill_by_recipe
-from judge.packs.pool import SecretPool
-from judge.packs.storage import stored_type
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.drawing import fill_by_recipe
+from judge.packs.data.storage import stored_type
 from judge.wire.digest import tree_digest
 from judge.wire.recipe import Recipe
 

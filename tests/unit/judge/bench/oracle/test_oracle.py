@@ -12,7 +12,7 @@ import pytest
 from judge.bench.oracle import oracle as module
 from judge.bench.oracle.oracle import Oracle, why_not
 from judge.bench.oracle.questions import Begin, Question
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from tests.builds import ROOT
 
 PACK = load_pack(ROOT / "challenges" / "vector-add")

@@ -14,14 +14,14 @@ from judge.bench.oracle import server
 from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, Begin, Question
 from judge.bench.timing.call_maker import CallMaker
 from judge.bench.timing.schedule import InputKey, PlannedCall
-from judge.packs.inputs import lazy_inputs
+from judge.packs.collection.loader import load_pack
+from judge.packs.collection.pool import SecretPool
+from judge.packs.data.inputs import lazy_inputs
+from judge.packs.data.lazy_array import real_arrays
+from judge.packs.data.storage import stored
 from judge.packs.judging import expected_outputs
-from judge.packs.lazy_array import real_arrays
-from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
-from judge.packs.pool import SecretPool
 from judge.packs.sizes import case_bytes
-from judge.packs.storage import stored
 from judge.wire.digest import tree_digest
 from tests.builds import ROOT
 from tests.unit.judge.bench.oracle import fake_cupy

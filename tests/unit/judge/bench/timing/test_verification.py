@@ -16,9 +16,9 @@ from judge.native import library
 from judge.native.cxx import LIBRARY
 from judge.native.digest import piece_digests, tree_digest
 from judge.native.library import NativeLibrary
-from judge.packs.committed_array import CommittedArray, NotCommittedError
-from judge.packs.inputs import make_inputs
-from judge.packs.pool import Pool
+from judge.packs.collection.pool import Pool
+from judge.packs.data.committed_array import CommittedArray, NotCommittedError
+from judge.packs.data.inputs import make_inputs
 from judge.verdict import Verdict
 from judge.wire.digest import tree_digest as wire_tree_digest
 from judge.wire.elements import Element

@@ -13,7 +13,7 @@ from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.languages.triton import building, language
-from judge.packs.loader import load_pack
+from judge.packs.collection.loader import load_pack
 from judge.settings import JudgeSettings
 from tests.builds import ROOT
 

@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from judge.packs.committed_array import CommittedArray, NotCommittedError
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.committed_array import CommittedArray, NotCommittedError
+from judge.packs.data.inputs import lazy_inputs, make_inputs
 from judge.packs.errors import PackError
-from judge.packs.inputs import lazy_inputs, make_inputs
 from judge.packs.isolation import calls, messages
 from judge.packs.isolation.client import Limits, PackProcesses
 from judge.packs.isolation.messages import BadAnswer
 from judge.packs.isolation.shared_array import shared_empty, shared_memory_of
 from judge.packs.judging import expected_outputs, spot_check
-from judge.packs.loader import load_pack
 from judge.packs.pack import Pack
 from judge.wire.elements import Element
 

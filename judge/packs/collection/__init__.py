@@ -1,0 +1,1 @@
+"""Packs found, loaded, reloaded, archived and begun."""

@@ -1,0 +1,1 @@
+"""Cases that users make of their own inputs."""

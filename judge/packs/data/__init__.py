@@ -1,0 +1,1 @@
+"""The inputs of cases: how they are described, drawn and stored."""

@@ -1,0 +1,1 @@
+"""What a pack's files say: ``challenge.toml``, the signature, the statement."""

@@ -1,0 +1,1 @@
+"""What operators see, set and keep."""

@@ -1,0 +1,1 @@
+"""Accounts and how they sign in."""

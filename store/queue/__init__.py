@@ -1,0 +1,1 @@
+"""Submissions as jobs: intake, leases, events, artifacts."""

@@ -1,0 +1,1 @@
+"""Classes, contests, grades, goals and solutions."""
