@@ -100,6 +100,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = ordering.long_first(items, processes)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Says which challenges the ledger has as another engine verified them."""
+    if sampling.scope_of(config) is not sampling.Scope.REST:
+        return
+    from judge.verify.ledger import Digests, read_ledger
+
+    packs = builds.ROOT / "challenges"
+    ledger = read_ledger(packs)
+    folders = sorted(path.parent for path in packs.glob("*/challenge.toml"))
+    stale = [folder.name for folder in folders if not Digests.of(folder).are_in(ledger.get(folder.name))]
+    if stale:
+        named = ", ".join(stale[:5]) + (", …" if len(stale) > 5 else "")
+        terminalreporter.write_line(
+            f"not verified with this engine (make verify-all): {len(stale)} challenges ({named})"
+        )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     gate.require(item)

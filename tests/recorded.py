@@ -2,9 +2,8 @@
 
 A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on the engine (``judge.verify.ledger``), its
 own file, and the files and folders that the marker names. The engine leaves out what only GPUs run: a case that uses it
-names it. Once a case has passed with just these, it is on record in ``tests/passed.json``, and CI's second stage leaves
-it out; its first stage still draws a share of such cases, and ``make test-all`` runs them all. GPUJUDGE_TEST_RECORD=1
-writes the record.
+names it. A case that passes is kept with the digest of all that in ``.cache/passed``, which git ignores. CI's second
+stage leaves out what is there; its first stage still draws a share of such cases, and ``make test-all`` runs them all.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ WRITE = "GPUJUDGE_TEST_RECORD"
 
 
 class Record:
-    """The record in a file: SHA-256 by name."""
+    """A record that is committed: SHA-256 by name."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -49,22 +48,34 @@ class Record:
             file.write(json.dumps(dict(sorted(known.items())), indent=1) + "\n")
 
 
-_RECORD = Record(Path(__file__).with_name("passed.json"))
+#: A line for each case that passed: what it depends on, and its name.
+_PASSED = ROOT / ".cache" / "passed"
+
+
+@functools.cache
+def _passed() -> frozenset[str]:
+    return frozenset(_PASSED.read_text().splitlines()) if _PASSED.exists() else frozenset()
 
 
 def mark_known(items: Iterable[pytest.Item]) -> None:
     """Marks those ``on_record`` that passed with what they depend on as it is now."""
     for item in items:
-        if (parts := _depends_on(item)) is not None and _RECORD.has(item.nodeid, *parts):
+        if (parts := _depends_on(item)) is not None and _line(item, parts) in _passed():
             item.add_marker("on_record")
 
 
 def keep_passed(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Writes a case that has passed to the record, where the environment asks for it."""
-    if os.environ.get(WRITE) != "1" or report.when != "call" or not report.passed or hasattr(report, "wasxfail"):
+    """Keeps a case that has passed."""
+    if report.when != "call" or not report.passed or hasattr(report, "wasxfail"):
         return
-    if (parts := _depends_on(item)) is not None:
-        _RECORD.keep(item.nodeid, *parts)
+    if (parts := _depends_on(item)) is not None and (line := _line(item, parts)) not in _passed():
+        _PASSED.parent.mkdir(exist_ok=True)
+        with _PASSED.open("a") as file:  # appended at once, whichever process does it
+            file.write(line + "\n")
+
+
+def _line(item: pytest.Item, parts: tuple[str, ...]) -> str:
+    return f"{_digest_of(parts)} {item.nodeid}"
 
 
 def _depends_on(item: pytest.Item) -> tuple[str, ...] | None:

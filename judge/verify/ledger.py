@@ -1,7 +1,7 @@
 """The ledger of what was verified: ``verified.json`` beside the packs, by digests of packs, kernels and engine.
 
-A pack need not be verified again while its files, its kernels and the engine are those that were verified. Its names
-(``title`` and ``aliases``) do not count.
+A pack need not be verified again while its files, its kernels and the engine are those that were verified. Comments,
+docstrings and the pack's names (``title`` and ``aliases``) do not count.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -25,6 +26,20 @@ _GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/gpu/kernels/
 #: Keys of ``challenge.toml`` that no verification depends on.
 _NAMES = ("title", "aliases")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
+
+#: A string or a comment, whichever begins first, so that neither is looked for inside the other.
+_PYTHON_TEXT = re.compile(
+    rb"""(?P<text>"{3}(?:[^\\]|\\.)*?"{3}|'{3}(?:[^\\]|\\.)*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|#[^\n]*""",
+    re.DOTALL,
+)
+_CPP_TEXT = re.compile(
+    rb"""(?P<text>R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+')|//[^\n]*|/\*.*?\*/""",
+    re.DOTALL,
+)
+#: A string on lines of its own that begins a file, or follows the colon of a ``def`` or ``class``.
+_DOCSTRING = re.compile(
+    rb'(\A|(?:^|\n)[ \t]*(?:async def|def|class)\b[^#"]*?:\s*?\n)\s*"{3}(?:[^\\]|\\.)*?"{3}[ \t]*(?=\n|\Z)', re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +177,28 @@ def _files_digests(folder: Path) -> tuple[str, str]:
 def _digest(root: Path, files: Iterable[Path]) -> str:
     whole = hashlib.sha256()
     for path in sorted(files):
-        content = _without_names(path) if path.name == "challenge.toml" else path.read_bytes()
+        content = _without_names(path) if path.name == "challenge.toml" else code_of(path)
         whole.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()
+
+
+def code_of(path: Path) -> bytes:
+    """Returns a source file without comments, docstrings and blank lines; the bytes of any other file."""
+    content = path.read_bytes()
+    if path.suffix == ".py":
+        content = _PYTHON_TEXT.sub(_kept, content)
+        content = _DOCSTRING.sub(rb"\1", content)
+    elif path.suffix in _SUFFIXES:
+        content = _CPP_TEXT.sub(_kept, content)
+    else:
+        return content
+    return b"\n".join(line.rstrip() for line in content.splitlines() if line.strip())
+
+
+def _kept(found: re.Match[bytes]) -> bytes:
+    """Keeps a string, its line ends as NULs: blank lines within it count. Drops a comment."""
+    return (found["text"] or b" ").replace(b"\n", b"\0")
 
 
 def _without_names(path: Path) -> bytes:

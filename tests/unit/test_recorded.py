@@ -16,7 +16,8 @@ def _a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "ROOT", tmp_path)
     monkeypatch.setattr(recorded, "_engine", lambda: "an engine")
     monkeypatch.setattr(recorded, "_digest", recorded._digest.__wrapped__)
-    monkeypatch.setattr(recorded, "_RECORD", recorded.Record(tmp_path / "passed.json"))
+    monkeypatch.setattr(recorded, "_PASSED", tmp_path / ".cache" / "passed")
+    monkeypatch.setattr(recorded, "_passed", recorded._passed.__wrapped__)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_it.py").write_text("def test_it(): ...\n")
     (tmp_path / "packs" / "gemm").mkdir(parents=True)
@@ -44,9 +45,8 @@ def _report(item: pytest.Item, outcome: Outcome = "passed", xfail: str | None = 
     return report
 
 
-def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a later session, which reads the record anew, leaves it out."""
-    monkeypatch.setattr(recorded, "_RECORD", recorded.Record(tmp_path / "passed.json"))
+def _is_known(item: pytest.Item) -> bool:
+    """Whether a later session leaves it out."""
     recorded.mark_known([item])
     return item.get_closest_marker("on_record") is not None
 
@@ -54,34 +54,24 @@ def _is_known(item: pytest.Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_what_passed_is_known_until_something_changes(
     item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(recorded.WRITE, "1")
     recorded.keep_passed(one := item("packs/gemm"), _report(one))
-    assert _is_known(item("packs/gemm"), tmp_path, monkeypatch)
-    assert not _is_known(item("packs/gemm", name="test_another"), tmp_path, monkeypatch)
+    assert _is_known(item("packs/gemm"))
+    assert not _is_known(item("packs/gemm", name="test_another"))
     (tmp_path / "packs" / "gemm" / "reference.py").write_text("def reference(): ...\n")
-    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    assert not _is_known(item("packs/gemm"))
     recorded.keep_passed(one := item("packs/gemm"), _report(one))
-    assert _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    assert _is_known(item("packs/gemm"))
     (tmp_path / "tests" / "test_it.py").write_text("def test_it(): assert True\n")
-    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    assert not _is_known(item("packs/gemm"))
     recorded.keep_passed(one := item("packs/gemm"), _report(one))
     monkeypatch.setattr(recorded, "_engine", lambda: "another engine")
-    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
+    assert not _is_known(item("packs/gemm"))
 
 
 @pytest.mark.parametrize(("outcome", "xfail"), [("failed", None), ("skipped", None), ("passed", "open")])
-def test_what_did_not_pass_is_not_kept(
-    item: Item, outcome: Outcome, xfail: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(recorded.WRITE, "1")
+def test_what_did_not_pass_is_not_kept(item: Item, outcome: Outcome, xfail: str | None) -> None:
     recorded.keep_passed(one := item("packs/gemm"), _report(one, outcome, xfail))
-    assert not _is_known(item("packs/gemm"), tmp_path, monkeypatch)
-
-
-def test_nothing_is_kept_unless_asked_for(item: Item, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(recorded.WRITE, raising=False)
-    recorded.keep_passed(one := item("packs/gemm"), _report(one))
-    assert not (tmp_path / "passed.json").exists()
+    assert not _is_known(item("packs/gemm"))
 
 
 def test_a_path_that_is_not_there_is_an_error(item: Item) -> None:

@@ -9,7 +9,16 @@ import pytest
 
 from judge.packs.collection.loader import load_pack
 from judge.verify import Effort, verify_pack
-from judge.verify.ledger import _GPUS_ONLY, Digests, efforts_on_record, engine_files, read_ledger, table, write_ledger
+from judge.verify.ledger import (
+    _GPUS_ONLY,
+    Digests,
+    code_of,
+    efforts_on_record,
+    engine_files,
+    read_ledger,
+    table,
+    write_ledger,
+)
 from judge.verify.versions import check_version
 
 
@@ -44,6 +53,43 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     assert efforts_on_record([pack_directory]) == {pack_directory: "outdated"}
     (packs / "verified.json").write_text('{"scale": {"by": "somebody else"}}')
     assert efforts_on_record([pack_directory]) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.py", '"""Says."""\nX = 1  # one\n', "X = 1\n"),
+        ("a.py", 'def f(a: int = 1):\n    """Says\n\n    more."""\n    g(a)\n', "def f(a: int = 1):\n    g(a)\n"),
+        ("a.py", "class A:\n    # comment\n\n    x = 1\n", "class A:\n    x = 1\n"),
+        ("a.cu", "int a; // one\n/* two\n lines */ int b;\n", "int a;\n int b;\n"),
+        ("a.cpp", 'auto a = R"(// text)"; // comment\n', 'auto a = R"(// text)";\n'),
+    ],
+)  # fmt: skip
+def test_comments_and_docstrings_do_not_count(name: str, before: str, after: str, tmp_path: Path) -> None:
+    codes = []
+    for text in (before, after):
+        (tmp_path / name).write_text(text)
+        codes.append(code_of(tmp_path / name).split())
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.py", "X = '# one'\n", "X = '# two'\n"),
+        ("a.py", 'X = """a\nb"""\n', 'X = """a\n\nb"""\n'),
+        ("a.py", 'def f():\n    return """a"""\n', 'def f():\n    return """b"""\n'),
+        ("a.py", 'f(\n    """a"""\n)\n', 'f(\n    """b"""\n)\n'),
+        ("a.cu", 'char const* a = "// one";\n', 'char const* a = "// two";\n'),
+        ("a.cu", "int a = 1'000; int b = 1'000;\n", "int a = 1'000; int b = 1'001;\n"),
+        ("a.md", "# one\n", "# two\n"),
+    ],
+)
+def test_code_and_strings_count(name: str, before: str, after: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(before)
+    one = code_of(tmp_path / name)
+    (tmp_path / name).write_text(after)
+    assert code_of(tmp_path / name) != one
 
 
 def test_what_only_gpus_run_is_no_part_of_the_engine() -> None:
