@@ -696,16 +696,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("submission_id", name="pk_measurements"),
     )
     op.create_index(
+        "ix_measurements_board",
+        "measurements",
+        ["challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"],
+    )
+    # After the index of all: of two that would serve, SQLite takes the one made last.
+    op.create_index(
         "ix_measurements_after_giving_up",
         "measurements",
         ["challenge", "device_key", "pack_major", "metric", "value"],
         postgresql_where=sa.text("after_giving_up"),
         sqlite_where=sa.text("after_giving_up = 1"),
-    )
-    op.create_index(
-        "ix_measurements_board",
-        "measurements",
-        ["challenge", "device_key", "pack_major", "metric", "user_id", "value", "submission_id"],
     )
     op.create_index(
         "ix_measurements_user",
