@@ -18,7 +18,7 @@ from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.scoring import Ahead, Score, Scorer, ScoringJob
 from judge.backends.sessions import sessions_for
 from judge.backends.untimed import UntimedScorer
-from judge.bench.conditions import Background
+from judge.bench.background import Background
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
-from judge.bench.conditions import Background
+from judge.bench.background import Background
 from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.kinds import KINDS

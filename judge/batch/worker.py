@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import warm_runners
-from judge.bench.conditions import Background
+from judge.bench.background import Background
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import to_json

@@ -1,8 +1,7 @@
-"""Controls and records what else happens on the machine while calls are timed: GPU state, processor, background work.
+"""Controls and records what else happens on the machine while calls are timed: GPU state, processors.
 
 ``GpuConditions`` drops bursts that ran while the GPU was throttled. ``processor_for_timing`` reserves one processor for
-the timed processes. ``HostLoad`` tells whether the machine's processors were all busy. ``Background`` runs clean-up
-work in threads and defers it while calls count.
+the timed processes. ``HostLoad`` tells whether the machine's processors were all busy.
 """
 
 from __future__ import annotations
@@ -11,13 +10,10 @@ import contextlib
 import fcntl
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
 
 from judge.errors import InternalError
 from judge.gpu.nvml import GpuState, GpuWatch
@@ -32,8 +28,6 @@ _MOST_BUSY_SHARE = 0.9
 _WATCH_S = 0.2
 #: On a machine with fewer processors, the operating system places processes better than the judge would.
 _MIN_PROCESSORS = 8
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -164,59 +158,3 @@ def processor_for_timing(folder: Path, *, load: HostLoad | None = None) -> Itera
                 yield processor
                 return
         yield None
-
-
-class Background:
-    """Runs work in threads for one caller. ``close`` waits for all of it.
-
-    Ending a process and checking its outputs load the processor and the GPU. Nobody has to wait for either, as long as
-    no call counts meanwhile; ``defer`` and ``start_deferred`` keep the two apart.
-    """
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(thread_name_prefix="background")
-        self._running: list[Future[Any]] = []
-        self._deferred: list[Future[Any]] = []
-        self._released = threading.Event()
-
-    def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Starts ``work`` at once."""
-        future = self._pool.submit(work)
-        self._running.append(future)
-        return future
-
-    def defer(self, work: Callable[[], T]) -> Future[T]:
-        """Starts ``work`` at the next ``start_deferred``, ``wait`` or ``close``."""
-        released = self._released
-
-        def when_released() -> T:
-            released.wait()
-            return work()
-
-        future = self._pool.submit(when_released)
-        self._deferred.append(future)
-        return future
-
-    def start_deferred(self) -> None:
-        """Starts all deferred work."""
-        self._running += self._deferred
-        self._deferred.clear()
-        self._released.set()
-        self._released = threading.Event()
-
-    def busy(self) -> bool:
-        """Returns whether any started work is still running."""
-        self._running = [future for future in self._running if not future.done()]
-        return bool(self._running)
-
-    def wait(self) -> list[BaseException]:
-        """Waits for all work, deferred work included, and returns the errors since the last call."""
-        self.start_deferred()
-        ended, self._running = self._running, []
-        wait(ended)
-        return [error for future in ended if (error := future.exception()) is not None]
-
-    def close(self) -> None:
-        """Waits for all work. Idempotent."""
-        self.start_deferred()
-        self._pool.shutdown()

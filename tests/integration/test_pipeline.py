@@ -14,7 +14,7 @@ from emulator.model import MODEL_VERSION
 from judge import pipeline
 from judge.backends.emulator.backend import EmulatorBackend
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.bench.conditions import Background
+from judge.bench.background import Background
 from judge.errors import Cancelled
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from judge.bench.conditions import Background, GpuConditions, HostLoad, processor_for_timing
+from judge.bench.background import Background
+from judge.bench.conditions import GpuConditions, HostLoad, processor_for_timing
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES

@@ -14,7 +14,8 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from judge.bench.conditions import Background, GpuConditions, HostLoad
+from judge.bench.background import Background
+from judge.bench.conditions import GpuConditions, HostLoad
 from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.plausibility import Roofline, why_time_implausible
