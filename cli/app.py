@@ -56,6 +56,9 @@ _COMMANDS = {
         "cli.commands.assembly:asm",
         "Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for.",
     ),
+    "export": LazyCommand(
+        "cli.commands.export:export", "Write a kernel as a PyTorch extension (--torch) or a shared library (--ctypes)."
+    ),
     "pack": LazyCommand("cli.commands.packs:app", "For authors of challenges."),
     "up": LazyCommand("cli.commands.machine:up", "Start everything: database, website, workers."),
     "worker": LazyCommand("cli.commands.machine:worker", "Run one worker process in the foreground."),

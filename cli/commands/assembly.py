@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from cli import options
+from cli.architectures import named_architecture
 from cli.commands.local import DataDir, Packs
 from cli.console import print_json, print_text, say
 from cli.errors import UsageError
@@ -68,7 +69,7 @@ def asm(
         raise UsageError(f"which challenge is {file.name} for? Its cases decide what is compiled", hint=hint)
     if language.missing():
         raise UsageError(language.missing())
-    gpu, architecture = _architecture(arch)
+    gpu, architecture = named_architecture(arch)
     wanted = _lines(line)
     made: Any = language.assemble(content, cast(Any, pack), architecture, settings)
     if isinstance(made, module.NotAssembled) and made.log.startswith("nvcc fatal"):
@@ -96,22 +97,6 @@ def asm(
         for each in _figures(function, gpu, block):
             print_text(f"  {each}")
         _print_listing(listing, text, wanted, own)
-
-
-def _architecture(name: str) -> tuple[Gpu | None, str]:
-    """Returns the modelled GPU, if there is one of that architecture, and the architecture. Raises UsageError."""
-    model = need("emulator.model", "judge")
-    gpus: list[Gpu] = [model.load_gpu(each) for each in model.gpu_names()]
-    for gpu in gpus:
-        if name.lower() == gpu.key:
-            return gpu, "sm_" + gpu.compute_capability.replace(".", "")
-    if not re.fullmatch(r"sm_\d{2,3}[af]?", name):
-        known = ", ".join(gpu.key for gpu in gpus)
-        raise UsageError(f"{name!r} is no architecture.", hint=f"Say sm_80, sm_90 and the like, or a GPU: {known}.")
-    number = re.sub(r"\D", "", name)
-    # The newest of two GPUs of one architecture.
-    fitting = [gpu for gpu in gpus if gpu.compute_capability.replace(".", "") == number]
-    return (fitting[-1] if fitting else None), name
 
 
 def _lines(text: str | None) -> range | None:

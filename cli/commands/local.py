@@ -25,7 +25,7 @@ from emulator.records import dataclass
 from judge.verdict import Verdict
 
 if TYPE_CHECKING:
-    from judge.bench.conditions import Background
+    from judge.bench.background import Background
     from judge.judgement import DeviceInfo, Judgement
     from judge.packs.pack import Pack
     from judge.pipeline import Mode, Progress

@@ -1,0 +1,74 @@
+"""The generated Python reads from the shapes of each challenge's cases what the judge itself passes."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from judge.export import python
+from judge.export.call import ExportedCall, call_of, identifier, python_of
+from judge.export.torch_package import torch_package
+from judge.packs import sizes
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.inputs import scalar_values
+from judge.packs.pack import Case
+
+CHALLENGES = Path(__file__).resolve().parents[4] / "challenges"
+SLUGS = sorted(path.parent.name for path in CHALLENGES.glob("*/challenge.toml"))
+
+
+def values(call: ExportedCall, case: Case, **changed: tuple[int, ...]) -> dict[str, Any]:
+    """Runs the generated lines with arrays of the case's shapes; returns their variables."""
+    shapes = {each.name: sizes.array_shape(case, each) for each in call.tensors} | changed
+    names: dict[str, Any] = {identifier(name): SimpleNamespace(shape=shape) for name, shape in shapes.items()}
+    names |= {identifier(each.name): case.variables[each.name] for each in call.keywords}
+    exec(python.CEIL_DIV + "\n" + "\n".join(python.read_sizes(call)), names)
+    return names
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_sizes_and_numbers_follow_from_the_shapes(slug: str) -> None:
+    call = call_of(load_pack(CHALLENGES / slug))
+    for case in (*call.pack.cases, *call.pack.benchmarks):
+        found = values(call, case)
+        assert {axis: found[identifier(axis)] for axis, _ in call.sizes} == {
+            axis: case.axes[axis] for axis, _ in call.sizes
+        }
+        passed = [eval(each, found) for each in python.scalars(call)]
+        assert passed == pytest.approx([float(value) for value in scalar_values(call.pack, case).values()], rel=1e-6)
+        for each in (argument for argument in call.pack.arguments if argument.is_pointer):
+            assert eval(python.shape(call, each.name), found) == sizes.array_shape(case, each)
+
+
+def test_sizes_that_no_shape_tells_are_given() -> None:
+    call = call_of(load_pack(CHALLENGES / "top-k"))
+    assert python.parameters(call) == "input: Tensor, k: int"
+    assert call_of(load_pack(CHALLENGES / "fft-1d")).sizes == (("N", "signal.shape[0] // 2"),)
+    gemm = call_of(load_pack(CHALLENGES / "gemm"))
+    assert python.parameters(gemm) == "A: Tensor, B: Tensor, C: Tensor, alpha: float = 1.0, beta: float = 0.0"
+
+
+def test_sizes_for_which_nothing_was_judged_are_refused() -> None:
+    call = call_of(load_pack(CHALLENGES / "gemm"))
+    case = call.pack.cases[0]
+    with pytest.raises(ValueError, match="K is 20: it must be a multiple of 16, at least 16"):
+        values(call, case, A=(16, 20))
+
+
+def test_names_that_python_keeps_for_itself_are_changed() -> None:
+    assert [identifier(name) for name in ("lambda", "min", "N")] == ["lambda_", "min_", "N"]
+    assert python_of("min(N, min) + ceil_div(max, 2)") == "min(N, min_) + ceil_div(max_, 2)"
+
+
+@pytest.mark.parametrize("slug", ["gemm", "softmax", "top-k", "adam-step", "fp8-gemm"])
+def test_the_package_is_python(slug: str) -> None:
+    call = call_of(load_pack(CHALLENGES / slug))
+    files = torch_package(call, b'#include "a.cuh"\n// gpujudge: file=a.cuh\nint a;\n')
+    assert files[f"{call.name}/csrc/a.cuh"] == b"int a;\n"
+    for path, content in files.items():
+        if path.endswith(".py"):
+            ast.parse(content)
