@@ -35,7 +35,7 @@ from typing import Any
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import warm_runners
-from judge.bench.conditions import Background
+from judge.bench.background import Background
 from judge.compile.artifact import Artifact
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
