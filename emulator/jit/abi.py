@@ -31,6 +31,7 @@ class Order(IntFlag):
     LATER = 8
     GUESS = 16
     CONSTANT = 32
+    SYSTEM = 64
 
 
 class AtomicForm(IntFlag):

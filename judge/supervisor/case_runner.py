@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from emulator.records import dataclass
 from judge.compile.artifact import Artifact
-from judge.judgement import CaseJudgement, MemoryFault
+from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
@@ -57,8 +57,8 @@ _ORDERS = 8
 _SAME_ORDERS = 4
 #: Elements to which floats are converted where the challenge wants it.
 _HALVES = (Element.FLOAT16, Element.BFLOAT16)
-#: Races of blocks, and of launches, as the emulator names them.
-_ON_GLOBAL, _BETWEEN_STREAMS = "race on global memory", "race between streams"
+#: Races of blocks, as the emulator names them.
+_ON_GLOBAL = "race on global memory"
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
@@ -264,7 +264,7 @@ class CaseRunner:
             if number % 4 == 1 and race.kind == _ON_GLOBAL:
                 # Stores that were seen to race come late, too: another block's load does not find them.
                 order |= Watch.CHECKS
-            if number < 2 and race.kind == _BETWEEN_STREAMS:
+            if number < 2 and race.kind in OF_WHOLE_LAUNCHES:
                 # What the last call left behind would be right for this one.
                 self.end_session()
             try:
@@ -319,7 +319,10 @@ class CaseRunner:
         def is_same() -> bool:
             return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
 
-        explained = with_checks(wrong, record.fetched, self._source, is_same_in_all_orders=is_same)
+        explained = with_checks(
+            wrong, record.fetched, self._source, is_same_in_all_orders=is_same, call_lines=self._artifact.call_lines,
+            file_name=self._artifact.file_name,
+        )  # fmt: skip
         self._explained = explained is not wrong
         return explained
 

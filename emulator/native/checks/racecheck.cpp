@@ -99,6 +99,7 @@ class BlockRaces : public BlockObserver {
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
         if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
+        if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
         // What cannot be reported from the accesses of others is not looked at.
         if (clocks_.now(warp.warp_id) > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
         Trace trace = trace_of(warp, index);
@@ -252,6 +253,12 @@ RaceCheck::RaceCheck(Launch &launch)
       follows_blocks(launch.blocks() <= Trace::max_blocks),
       launch_(launch),
       noted_conflicts_(launch.kernel->site_count) {}
+
+void RaceCheck::note_meeting_host(uint64_t address) {
+    if (launch_.meets_host) return;
+    const Allocation *found = launch_.memory->find(address);
+    launch_.meets_host = found && shared_with_host(found->kind);
+}
 
 std::unique_ptr<BlockObserver> RaceCheck::watch(BlockContext &block) { return std::make_unique<BlockRaces>(*this, block); }
 
