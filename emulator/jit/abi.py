@@ -32,6 +32,7 @@ class Order(IntFlag):
     GUESS = 16
     CONSTANT = 32
     SYSTEM = 64
+    BLOCK = 128
 
 
 class AtomicForm(IntFlag):

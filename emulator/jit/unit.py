@@ -29,6 +29,8 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
         order |= Order.STRONG
         if not OF_SYSTEM.isdisjoint(modifiers):
             order |= Order.SYSTEM
+        if "cta" in modifiers:
+            order |= Order.BLOCK
     if "release" in modifiers or "acq_rel" in modifiers:
         order |= Order.RELEASE
     if kind is Access.ATOMIC and "exch" in modifiers:

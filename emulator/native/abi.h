@@ -37,6 +37,7 @@ enum EmuOrder : uint8_t {
     EMU_GUESS = 16,   // a load whose thread goes on with an atomic there, which sees by itself what others have done
     EMU_CONSTANT = 32,  // a store of what does not depend on the data: those who set a flag agree on it
     EMU_SYSTEM = 64,  // strong for the host, too: volatile, or of system scope
+    EMU_BLOCK = 128,  // strong for its own block only
 };
 
 // What machine code makes of an atomic, as bits: what it costs depends on it.
