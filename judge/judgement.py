@@ -26,6 +26,11 @@ JsonNumber = float | int | str
 ShownRole = Literal["input", "expected", "got"]
 
 
+#: What to do about races of whole launches and copies, as the emulator names them: not of single blocks.
+OF_WHOLE_LAUNCHES = {
+    "race between streams": "let the stream of the second wait for an event behind the first",
+    "race with the host": "let the host wait for the device between them",
+}
 #: What precedes a race that a message tells of though the wrong answer does not depend on it, as far as was tried.
 SAME_IN_ALL_ORDERS = "also found, though other orders of warps gave the same answer: "
 

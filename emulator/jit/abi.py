@@ -31,6 +31,8 @@ class Order(IntFlag):
     LATER = 8
     GUESS = 16
     CONSTANT = 32
+    SYSTEM = 64
+    BLOCK = 128
 
 
 class AtomicForm(IntFlag):

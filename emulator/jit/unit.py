@@ -15,7 +15,7 @@ from emulator.jit.shapes import Shapes
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Memory
 from emulator.ptx.ir import Address, Imm, Instruction, Module, Reg, Vec
-from emulator.ptx.opcodes import STRONG
+from emulator.ptx.opcodes import OF_SYSTEM, STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
 from emulator.records import dataclass
@@ -27,6 +27,10 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
     order = Order(0)
     if kind is Access.ATOMIC or not STRONG.isdisjoint(modifiers):
         order |= Order.STRONG
+        if not OF_SYSTEM.isdisjoint(modifiers):
+            order |= Order.SYSTEM
+        if "cta" in modifiers:
+            order |= Order.BLOCK
     if "release" in modifiers or "acq_rel" in modifiers:
         order |= Order.RELEASE
     if kind is Access.ATOMIC and "exch" in modifiers:

@@ -36,6 +36,8 @@ enum EmuOrder : uint8_t {
     EMU_LATER = 8,    // it is done some time after the instruction (cp.async)
     EMU_GUESS = 16,   // a load whose thread goes on with an atomic there, which sees by itself what others have done
     EMU_CONSTANT = 32,  // a store of what does not depend on the data: those who set a flag agree on it
+    EMU_SYSTEM = 64,  // strong for the host, too: volatile, or of system scope
+    EMU_BLOCK = 128,  // strong for its own block only
 };
 
 // What machine code makes of an atomic, as bits: what it costs depends on it.
@@ -254,7 +256,7 @@ void emu_observe_store(WarpContext*, uint32_t site, uint32_t mask, const uint64_
 // `masks`: those of the lanes, which have met only with those that they name; null: all with all.
 void emu_observe_sync(WarpContext*, uint32_t lanes, const uint32_t masks[32]);
 // A fence; device: for more than the block.
-void emu_observe_fence(WarpContext*, uint32_t device);
+void emu_observe_fence(WarpContext*, uint32_t scope /* 0: the block, 1: the device, 2: the host, too */);
 
 // ------------------------------------------------------------------------ instruction semantics: written by the JIT (semantics*.cpp)
 // Their prototypes are in exec/semantics.h; generated code finds every emu_* function by name in the library.

@@ -62,6 +62,7 @@ struct EmuFault {
     const char *other_file;
     uint32_t other_thread[3], other_block[3];
     uint32_t other_line, other_is_write;
+    const char *host_frames;
 };
 
 struct EmuSettings {

@@ -13,6 +13,8 @@ from emulator.ptx.facts import Cost, Divergence, Emission, Expansion, Facts, Flo
 
 #: Modifiers of accesses that other threads may race with.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"))
+#: Modifiers of accesses that the host may take part in.
+OF_SYSTEM = frozenset(("volatile", "mmio", "sys"))
 
 _ROUNDINGS = "rn rz rm rp"
 _SPACES = "global shared shared::cta local const param generic"

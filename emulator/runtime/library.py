@@ -182,6 +182,7 @@ class NativeFault(ctypes.Structure):
         ("other_block", c_uint32 * 3),
         ("other_line", c_uint32),
         ("other_is_write", c_uint32),
+        ("host_frames", c_char_p),
     ]
 
 

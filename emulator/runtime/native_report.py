@@ -105,6 +105,7 @@ def _finding(library: ctypes.CDLL, index: int) -> Finding:
         allocation=_text(fault.allocation),
         count=fault.count,
         other=other,
+        host_frames=_frames(fault.host_frames),
     )
 
 

@@ -30,6 +30,8 @@ MEMORY_KINDS = (
     "write after free",
 )
 SYNC_KINDS = ("divergent barrier", "deadlock", "illegal warp-sync mask", "endless loop")
+#: Of work of the device and the host's own code.
+HOST_RACE = "race with the host"
 #: Only with ``checks="full"``.
 FULL_KINDS = (
     "uninitialized read",
@@ -37,6 +39,7 @@ FULL_KINDS = (
     "race on shared memory",
     "race on global memory",
     "race between streams",
+    HOST_RACE,
 )
 #: No faults where the value does not matter. The first: only with ``tell_silent``.
 NOTE_KINDS = (
@@ -66,7 +69,8 @@ class Finding:
     None when the program was built without ``-lineinfo``, and for calls of the host. ``address`` and ``size`` (bytes)
     are 0 where no access is meant.
     ``allocation`` is the label of the allocation, or the name of the ``__shared__`` array, that was likely meant.
-    ``count`` says how often it happened there. ``other`` is the other access of a race.
+    ``count`` says how often it happened there. ``other`` is the other access of a race. ``host_frames``, innermost
+    first, say where the host's access is in a race with it.
     """
 
     kind: str
@@ -82,6 +86,7 @@ class Finding:
     allocation: str | None
     count: int = 1
     other: Party | None = None
+    host_frames: tuple[Frame, ...] = ()
 
     @property
     def is_race(self) -> bool:

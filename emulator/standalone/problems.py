@@ -17,7 +17,7 @@ class Problem:
     """One thing that is wrong.
 
     ``kind``: a name such as "out-of-bounds write", "leaked memory" or "unchecked error". ``message``: one sentence.
-    ``location``: the line of host code, for problems outside kernels. ``count``: how often it happened there.
+    ``location``: the line of host code, for problems that have one. ``count``: how often it happened there.
     """
 
     kind: str
@@ -52,7 +52,7 @@ def _problems(report: Report, locations: SourceLocations) -> Iterator[Problem]:
     for finding in report.findings:
         if finding.kind in NOTE_KINDS:
             continue
-        yield Problem(finding.kind, finding.message, count=finding.count)
+        yield Problem(finding.kind, finding.message, locations.of(finding.host_frames), finding.count)
     if report.failure and not report.unsupported and not _is_explained(report):
         yield Problem("failed launch" if report.limit is None else "stopped launch", report.failure)
     if report.ending and report.ending.crash:
@@ -84,6 +84,8 @@ def _call_error(error: CallError, location: SourceLocation | None, failure: str 
 
 
 def _frames(report: Report) -> Iterator[Frame]:
+    for finding in report.findings:
+        yield from finding.host_frames
     if report.ending:
         yield from report.ending.crash_frames
     for call in report.call_errors:

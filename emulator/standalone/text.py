@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from emulator.model import Gpu, ProgramTime, group_launches, program_time
 from emulator.profile.render import render
-from emulator.runtime.report import LaunchStats, Report
+from emulator.runtime.report import HOST_RACE, LaunchStats, Report
 from emulator.standalone.problems import Problem, notes_of, overruns_of, problems_of
 from emulator.standalone.session import Outcome
 
@@ -68,7 +68,14 @@ def _problems(problems: Sequence[Problem]) -> Iterator[str]:
         if problem.count > 1:
             yield f"{_INDENT}{_INDENT}{_number(problem.count)} times"
         if problem.location:
-            yield f"{_INDENT}{_INDENT}{'allocated' if problem.is_leak else 'called'} in {problem.location}"
+            yield f"{_INDENT}{_INDENT}{_happened(problem)} in {problem.location}"
+
+
+def _happened(problem: Problem) -> str:
+    """Returns what the host's code does at the problem's location."""
+    if problem.is_leak:
+        return "allocated"
+    return "accessed by the host" if problem.kind == HOST_RACE else "called"
 
 
 def _rest(report: Report) -> Iterator[str]:

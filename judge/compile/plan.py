@@ -28,6 +28,8 @@ _OWN_STREAMS = (
 )
 #: The wrapper that gcc's driver runs its steps with.
 _NOTING = "noting.sh"
+#: Accesses of host code whose lines are kept.
+_MOST_ACCESSES = 5_000
 #: Makes the names of a module's internal device symbols unique; a library of one module needs no other id.
 _MODULE_ID = "_00000000_9_kernel_cu_00000000"
 
@@ -198,7 +200,7 @@ def build_script(
             # Warnings quote the PTX, which the source can forge: hence -w.
             ptxas = f"{cuda}/bin/ptxas -v -w -arch={ptxas_arch} kernel.ptx -o /dev/null"
             lines += [f"{ptxas} >resources.log 2>&1 &", "ptxas=$!"]
-            # The least debug information that tells the lines of calls, and no call that leaves its caller's frame.
+            # The least debug information that tells lines of host code, and no call that leaves its caller's frame.
             compile_ = f"{compile_} -g1 -fno-optimize-sibling-calls"
         lines.append(f"{_noting(compile_)} || {{ note; exit {COMPILE_FAILED}; }}")
     lines += [
@@ -233,13 +235,18 @@ def _pattern(name: str) -> str:
 
 
 def _call_lines(fd: int, own: str) -> list[str]:
-    """Returns the commands that write the lines of calls, and take the debug information away that told them.
+    """Returns the commands that write the lines of calls and of accesses to memory, and take the debug information
+    away that told them. An access to the stack, or by the instruction pointer, is none that the device shares.
 
     What a launch consists of, down to the kernel's own line, is passed over. Nothing depends on these lines, so that a
     failure is no error. ``own`` is the pattern of the source's files.
     """
     # A kernel's stub is called by the kernel's own name, wherever that was inlined.
-    calls = '$2 ~ /^(call|bnd)/ { sub(/:$/, "", $1); print "0x" $1, /__device_stub__/ ? 1 : 0 }'
+    calls = f"""
+        {{ sub(/:$/, "", $1) }}
+        $2 ~ /^(call|bnd)/ {{ print "0x" $1, /__device_stub__/ ? 1 : 0; next }}
+        /[(](,|%)/ && !/[(]%r[is]p/ && $2 !~ /^(lea|nop|cs|data16)/ && n < {_MOST_ACCESSES} {{ access[n++] = "0x" $1 }}
+        END {{ for (i = 0; i < n; ++i) print access[i], 0 }}"""
     places = """
         NR == FNR { is_stub[NR] = $2; next }
         /^0x/ { at = substr($1, 3); skip = is_stub[++calls]; next }

@@ -138,6 +138,12 @@ class Case:
         """Axes and parameters, as expressions see them."""
         return {**self.axes, **self.parameters}
 
+    def with_variable(self, name: str, value: int) -> Case:
+        """Returns the case with another value of an axis or parameter, and the same random numbers."""
+        if name in self.axes:
+            return dataclasses.replace(self, axes={**self.axes, name: value})
+        return dataclasses.replace(self, parameters={**self.parameters, name: value})
+
     def distribution(self, argument: Argument) -> Distribution | None:
         """Returns what fills an argument in this case; None where the pack's ``make_inputs`` makes it."""
         return self.distributions.get(argument.name) or argument.distribution
@@ -174,6 +180,8 @@ class Pack:
     reference: Reference = field(repr=False)
     #: Other names that people search for.
     aliases: tuple[str, ...] = ()
+    #: The axis or parameter that says how often the same step is done.
+    rounds: str | None = None
     #: Mutants of answers and kernels that are right here, with the reason (judge.verify).
     equivalent: dict[str, str] = field(default_factory=dict)
     #: Codes of a verification's findings that cannot be avoided here, with the reason.
@@ -189,6 +197,13 @@ class Pack:
     def major(self) -> int:
         """The version that leaderboards are kept by."""
         return int(self.version.split(".")[0])
+
+    @property
+    def fewest_rounds(self) -> int:
+        """The least value of what ``rounds`` names."""
+        axes = {axis.name: axis.min for axis in self.axes}
+        least = {parameter.name: parameter.min for parameter in self.parameters}
+        return int(axes.get(self.rounds or "") or least.get(self.rounds or "") or 1)
 
     def medals_for(self, metric: str) -> Medals | None:
         """Returns the medals for scores of this metric or scale (``time_s``, ``modelled_time_s/h200/1``), or None."""

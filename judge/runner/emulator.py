@@ -23,7 +23,7 @@ from emulator.profile import Counters
 from emulator.replay.recorder import Recorder
 from emulator.replay.recording import Recording, RecordingError
 from emulator.replay.replay import Replay
-from emulator.runtime.report import CallError, Party, SharedExtent
+from emulator.runtime.report import CallError, Frame, Party, SharedExtent
 from judge.runner.device import Buffer, DeviceError, DeviceOptions, ScratchMemory
 from judge.runner.submission import Program
 from judge.runner.triton.emulated import EmulatedKernels, EmulatedMemory
@@ -296,13 +296,17 @@ def _claim(fault: Finding) -> FaultClaim:
         thread=fault.thread or (0, 0, 0),
         block=fault.block or (0, 0, 0),
         other=None if fault.other is None else _party(fault.other),
+        frames=_own_frames(fault.host_frames),
     )
 
 
 def _call(error: CallError) -> CallClaim:
+    return CallClaim(error.call, error.name, error.message or "", error.was_queried, _own_frames(error.frames))
+
+
+def _own_frames(frames: Sequence[Frame]) -> tuple[int, ...]:
     # The submission is loaded by its descriptor.
-    frames = [frame.offset for frame in error.frames if frame.file.startswith("/proc/self/fd/")]
-    return CallClaim(error.call, error.name, error.message or "", error.was_queried, tuple(frames[:MAX_FRAMES]))
+    return tuple(frame.offset for frame in frames if frame.file.startswith("/proc/self/fd/"))[:MAX_FRAMES]
 
 
 def _extent(extent: SharedExtent) -> ExtentClaim:

@@ -30,6 +30,20 @@ class PreparedCase:
     answers: dict[str, Array] | None = None
 
 
+def prepare_case(pack: Pack, seed: int, case: Case) -> PreparedCase:
+    """Returns the case with inputs that are made from ``seed``, unless it is public."""
+    inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else seed)
+    expected = expected_outputs(pack, case, inputs)
+    check = make_checker(pack, case, inputs, expected)
+    if not case.is_public:
+        return PreparedCase(case, inputs, check)
+    answers: dict[str, Array] = {name: each.values for name, each in expected.items()}
+    if len(answers) < len(pack.outputs):
+        # Several answers are right where nothing is compared; the reference's is one of them.
+        answers = {**reference_outputs(pack, case, inputs), **answers}
+    return PreparedCase(case, inputs, check, answers)
+
+
 class CasePreparer:
     """Prepares cases in a thread, in order and ahead of ``take``. A context manager.
 
@@ -62,17 +76,5 @@ class CasePreparer:
             size = sum(buffer_bytes(self._cases[0], argument) for argument in self._pack.arguments)
             if self._prepared and sum(each for each, _ in self._prepared) + size > _AHEAD_BYTES:
                 return
-            self._prepared.append((size, self._pool.submit(self._prepare, self._cases.popleft())))
-
-    def _prepare(self, case: Case) -> PreparedCase:
-        pack = self._pack
-        inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else self._seed)
-        expected = expected_outputs(pack, case, inputs)
-        check = make_checker(pack, case, inputs, expected)
-        if not case.is_public:
-            return PreparedCase(case, inputs, check)
-        answers: dict[str, Array] = {name: each.values for name, each in expected.items()}
-        if len(answers) < len(pack.outputs):
-            # Several answers are right where nothing is compared; the reference's is one of them.
-            answers = {**reference_outputs(pack, case, inputs), **answers}
-        return PreparedCase(case, inputs, check, answers)
+            future = self._pool.submit(prepare_case, self._pack, self._seed, self._cases.popleft())
+            self._prepared.append((size, future))

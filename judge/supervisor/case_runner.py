@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 
 from emulator.records import dataclass
 from judge.compile.artifact import Artifact
-from judge.judgement import CaseJudgement, MemoryFault
+from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
-from judge.supervisor.case_preparer import CasePreparer, PreparedCase
+from judge.supervisor.case_preparer import CasePreparer, PreparedCase, prepare_case
 from judge.supervisor.case_report import case_judgement, first_mismatch, shown_arrays
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
@@ -57,8 +57,8 @@ _ORDERS = 8
 _SAME_ORDERS = 4
 #: Elements to which floats are converted where the challenge wants it.
 _HALVES = (Element.FLOAT16, Element.BFLOAT16)
-#: Races of blocks, and of launches, as the emulator names them.
-_ON_GLOBAL, _BETWEEN_STREAMS = "race on global memory", "race between streams"
+#: Races of blocks, as the emulator names them.
+_ON_GLOBAL = "race on global memory"
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
@@ -96,7 +96,7 @@ class CaseRunner:
         self._crashes = 0
         self._kills = 0
         self._lost_s = 0.0
-        self._tried = self._explained = False
+        self._tried = self._explained = self._counted_rounds = False
         self._orders = random.Random(seed)
         #: Whether a session that ended had printed more than is allowed.
         self.flooded = False
@@ -239,6 +239,7 @@ class CaseRunner:
                 outcome = self._in_other_orders(case, prepared_case, outcome, outside)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explain(case, prepared_case, self._with_cause(outcome, outputs), outputs)
+                outcome = self._with_first_wrong_round(case, outcome)
         wall_s = record.wall_s if record else 0.0
         shown = shown_arrays(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
@@ -264,7 +265,7 @@ class CaseRunner:
             if number % 4 == 1 and race.kind == _ON_GLOBAL:
                 # Stores that were seen to race come late, too: another block's load does not find them.
                 order |= Watch.CHECKS
-            if number < 2 and race.kind == _BETWEEN_STREAMS:
+            if number < 2 and race.kind in OF_WHOLE_LAUNCHES:
                 # What the last call left behind would be right for this one.
                 self.end_session()
             try:
@@ -319,9 +320,49 @@ class CaseRunner:
         def is_same() -> bool:
             return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
 
-        explained = with_checks(wrong, record.fetched, self._source, is_same_in_all_orders=is_same)
+        explained = with_checks(
+            wrong, record.fetched, self._source, is_same_in_all_orders=is_same, call_lines=self._artifact.call_lines,
+            file_name=self._artifact.file_name,
+        )  # fmt: skip
         self._explained = explained is not wrong
         return explained
+
+    def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
+        """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some.
+
+        The case runs again with fewer rounds. A kernel that is wrong after some is taken to stay wrong.
+        """
+        name, mismatch = self._pack.rounds, wrong.mismatch
+        if name is None or mismatch is None or mismatch.imprecise is not None or self._counted_rounds:
+            return wrong
+        right, first_wrong = self._pack.fewest_rounds - 1, int(case.variables[name])
+        if not self._is_small(case) or first_wrong == right + 1:
+            return wrong
+        self._counted_rounds = True
+        while first_wrong - right > 1:
+            # What is wrong at all is most often wrong in the first round.
+            rounds = (right + first_wrong) // 2 if right >= self._pack.fewest_rounds else right + 1
+            is_right = self._is_right(case.with_variable(name, rounds))
+            if is_right is None:
+                return wrong
+            right, first_wrong = (rounds, first_wrong) if is_right else (right, rounds)
+        told = f"it is wrong with {name} = {first_wrong}, too"
+        if right >= self._pack.fewest_rounds:
+            told = f"it is right with {name} = {right} and wrong with {first_wrong}"
+        return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
+
+    def _is_right(self, case: Case) -> bool | None:
+        """Returns whether the case is judged right; None where that cannot be told."""
+        prepared_case = prepare_case(self._pack, self._seed, case)
+        try:
+            record, outputs, _ = self._call(case, prepared_case, Watch.RUNS_AHEAD)
+        except (RunnerEnded, RequestRefused):
+            self.end_session()
+            return None
+        if ends_device(record.ran, record.fetched) or record.ran.code:
+            self.end_session()
+            return None
+        return first_mismatch(prepared_case.check, outputs) is None
 
     def _are_same_in_orders(self, case: Case, prepared_case: PreparedCase, outputs: dict[str, Array]) -> bool:
         """Returns whether further orders of warps give the same outputs, bit by bit."""

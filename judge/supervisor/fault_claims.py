@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import re
 from collections.abc import Sequence
 
-from judge.compile.source_files import OwnLines, own_name
+from judge.compile.source_files import ONE_FILE, OwnLines, own_name
 from judge.judgement import MemoryFault, RacingAccess
 from judge.supervisor.error_explanations import explain_cuda
 from judge.wire.messages import CallClaim, FaultClaim, PartyClaim, ReportClaim
@@ -40,14 +41,19 @@ def describe(claim: FaultClaim) -> str:
 def describe_call(call: CallClaim, call_lines: Sequence[tuple[int, int]], own: OwnLines) -> str:
     """Returns which call failed, on which line, and why."""
     what = "a launch" if call.call.startswith(_LAUNCHES) else call.call
-    line = next(filter(None, (_line_of(frame, call_lines) for frame in call.frames)), None)
+    line = _line_of_frames(call.frames, call_lines)
     place = f" at {own.name(line)}" if line else ""
     why = f"{call.name}: {without_folder(call.why)}" if call.why else explain_cuda(call.name, "")
     return f"{what}{place} failed with {why}"
 
 
+def _line_of_frames(frames: Sequence[int], call_lines: Sequence[tuple[int, int]]) -> int | None:
+    """Returns the line of the innermost frame that has one."""
+    return next(filter(None, (_line_of(frame, call_lines) for frame in frames)), None)
+
+
 def _line_of(offset: int, call_lines: Sequence[tuple[int, int]]) -> int | None:
-    """Returns the line of the call that an offset lies in: behind its first byte, and before any other call."""
+    """Returns the line of the instruction that an offset lies in, before any other in the list."""
     index = bisect.bisect_right(call_lines, offset, key=lambda pair: pair[0]) - 1
     if index < 0 or offset - call_lines[index][0] >= _CALL_BYTES:
         return None
@@ -65,17 +71,25 @@ def file_name(path: str) -> str:
     return name.rpartition("/")[2] if name.startswith("/") else name
 
 
-def fault_of(claim: FaultClaim) -> MemoryFault:
-    """Returns a fault as the judgement has it."""
+def fault_of(claim: FaultClaim, call_lines: Sequence[tuple[int, int]] = (), own: OwnLines = ONE_FILE) -> MemoryFault:
+    """Returns a fault as the judgement has it. ``call_lines`` tell where in the source the host takes part in it."""
+    line = _line_of_frames(claim.frames, call_lines)
+    message = without_folder(claim.message)
+    other = None if claim.other is None else _racing_access(claim.other)
+    if line and other is not None:
+        place = own.name(line)
+        message = re.sub(r"(?<=, which the host )(reads|writes)\b", rf"\1 at {place}", message, count=1)
+        file, _, number = place.rpartition(":")
+        other = dataclasses.replace(other, file=file, line=int(number))
     return MemoryFault(
         kind=claim.kind,
-        message=without_folder(claim.message),
+        message=message,
         kernel=claim.kernel or None,
         file=file_name(claim.file) or None,
         line=claim.line or None,
         thread=claim.thread,
         block=claim.block,
-        other=None if claim.other is None else _racing_access(claim.other),
+        other=other,
     )
 
 

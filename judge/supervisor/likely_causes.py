@@ -14,8 +14,9 @@ from emulator.runtime import fatbinary
 from judge.check.mismatch import imprecision
 from judge.compile.listing import read_ptx
 from judge.compile.source_files import MAIN, own_lines
-from judge.judgement import MemoryFault, Mismatch
+from judge.judgement import OF_WHOLE_LAUNCHES, MemoryFault, Mismatch
 
+_WITH_HOST = "race with the host"
 #: Fewer wrong elements may look like wrong rounding by chance.
 _FEWEST_ROUNDED = 4
 _MOST_CAUSES = 2
@@ -42,9 +43,11 @@ def _place(fault: MemoryFault) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     return tuple(reversed(fault.block or ())), tuple(reversed(fault.thread or ())), fault.line or 0
 
 
-def is_of_one_warp(fault: MemoryFault) -> bool:
-    """Returns whether a race may be one of lanes of a warp, which run in the same order each time."""
+def has_one_order(fault: MemoryFault) -> bool:
+    """Returns whether a race may come out the same way each time: one of lanes of a warp, or with the host."""
     other = fault.other
+    if fault.kind in OF_WHOLE_LAUNCHES:
+        return fault.kind == _WITH_HOST
     if other is None or fault.thread is None or other.thread is None or fault.block != other.block:
         return False
     # With several rows of threads, the number of a thread depends on the block's shape.

@@ -26,7 +26,7 @@ from judge.supervisor.fault_claims import (
     without_copies,
     without_folder,
 )
-from judge.supervisor.likely_causes import in_order, is_of_one_warp
+from judge.supervisor.likely_causes import has_one_order, in_order
 from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
@@ -212,8 +212,8 @@ def outcome_of_call(
     submission shares, and a retry would end in the same fault.
     """
     report = without_copies(fetched.report or ReportClaim())
-    faults = tuple(fault_of(claim) for claim in report.faults)
     own = own_lines(source, file_name)
+    faults = tuple(fault_of(claim, call_lines, own) for claim in report.faults)
     told_of = functools.partial(describe_call, call_lines=call_lines, own=own)
     failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
     stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
@@ -270,16 +270,22 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
 
 
 def with_checks(
-    wrong: Outcome, fetched: FetchReply, source: str = "", *, is_same_in_all_orders: Callable[[], bool] = lambda: False
-) -> Outcome:
+    wrong: Outcome, fetched: FetchReply, source: str = "", *, is_same_in_all_orders: Callable[[], bool] = lambda: False,
+    call_lines: Sequence[tuple[int, int]] = (), file_name: str = MAIN,
+) -> Outcome:  # fmt: skip
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
     A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
     between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
+    ``call_lines`` and ``file_name`` are as in ``outcome_of_call``.
     """
     report = without_copies(fetched.report or ReportClaim())
+    own = own_lines(source, file_name)
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
-    found = [*lines_outside_their_part(fetched, source), *in_order([fault_of(claim) for claim in report.faults])]
+    found = [
+        *lines_outside_their_part(fetched, source),
+        *in_order([fault_of(claim, call_lines, own) for claim in report.faults]),
+    ]
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     # The case may have run with these checks the first time; of what was found then, the message names some.
     unsaid = [each for each in found if each in new or not each.kind.startswith(_OUT_OF_BOUNDS)]
@@ -291,7 +297,7 @@ def with_checks(
     rest = [fault for fault in unsaid if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
     rest.sort(key=lambda fault: fault.kind in _NOTES)
     told = [] if likely is None else [likely.message]
-    if race is not None and not is_of_one_warp(race) and is_same_in_all_orders():
+    if race is not None and not has_one_order(race) and is_same_in_all_orders():
         told += [rest[0].message] if rest and likely is None else []
         told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
     elif race is not None:

@@ -1,7 +1,7 @@
 """The ledger of what was verified: ``verified.json`` beside the packs, by digests of packs, kernels and engine.
 
 A pack need not be verified again while its files, its kernels and the engine are those that were verified. Comments,
-docstrings and the pack's names (``title`` and ``aliases``) do not count.
+docstrings, the pack's names (``title`` and ``aliases``) and ``rounds``, which words a message, do not count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENGINE = ("judge", "emulator")
 #: What only GPUs run, since packs are verified on the emulator. An import contract (pyproject.toml) keeps it apart.
 _GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/gpu/kernels/", "judge/runner/cuda/")
 #: Keys of ``challenge.toml`` that no verification depends on.
-_NAMES = ("title", "aliases")
+_NAMES = ("title", "aliases", "rounds")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
 
 #: A string or a comment, whichever begins first, so that neither is looked for inside the other.

@@ -238,7 +238,11 @@ class PartyClaim:
 
 @dataclass(frozen=True, slots=True)
 class FaultClaim:
-    """An error of a kernel that the emulator reports. ``line`` 0 and empty texts mean unknown."""
+    """An error of a kernel that the emulator reports. ``line`` 0 and empty texts mean unknown.
+
+    ``frames`` are, of a race with the host, the offsets in the library of its access and of the calls that led to it,
+    innermost first.
+    """
 
     kind: str
     is_write: bool
@@ -249,6 +253,7 @@ class FaultClaim:
     thread: tuple[int, int, int]
     block: tuple[int, int, int]
     other: PartyClaim | None = None
+    frames: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,12 +324,12 @@ class FetchReply:
                 if fault.other is not None:
                     out.text(fault.other.file).u32(fault.other.line).u8(fault.other.is_write)
                     _pack_place(out, fault.other.thread, fault.other.block)
+                _pack_frames(out, fault.frames)
             pack_profiles(out, self.report.profiles)
             out.u32(len(self.report.calls))
             for call in self.report.calls:
-                out.text(call.call).text(call.name).text(call.why).u8(call.asked).u32(len(call.frames))
-                for frame in call.frames:
-                    out.u64(frame)
+                out.text(call.call).text(call.name).text(call.why).u8(call.asked)
+                _pack_frames(out, call.frames)
             out.u32(len(self.report.extents))
             for extent in self.report.extents:
                 out.text(extent.kernel[:MAX_EXTENT_NAME]).text(extent.file[:MAX_EXTENT_NAME])
@@ -358,14 +363,24 @@ def _unpack_place(r: Reader) -> tuple[tuple[int, int, int], tuple[int, int, int]
     return (r.u32(), r.u32(), r.u32()), (r.u32(), r.u32(), r.u32())
 
 
+def _pack_frames(out: Writer, frames: tuple[int, ...]) -> None:
+    out.u32(len(frames))
+    for frame in frames:
+        out.u64(frame)
+
+
+def _unpack_frames(r: Reader) -> tuple[int, ...]:
+    return tuple(r.u64() for _ in range(r.count(MAX_FRAMES)))
+
+
 def _unpack_fault(r: Reader) -> FaultClaim:
     head = (r.text(), bool(r.u8()), r.text(), r.text(), r.text(), r.u32())
-    return FaultClaim(*head, *_unpack_place(r), _unpack_party(r) if r.u8() else None)
+    return FaultClaim(*head, *_unpack_place(r), _unpack_party(r) if r.u8() else None, _unpack_frames(r))
 
 
 def _unpack_call(r: Reader) -> CallClaim:
     head = (r.text(), r.text(), r.text(), bool(r.u8()))
-    return CallClaim(*head, tuple(r.u64() for _ in range(r.count(MAX_FRAMES))))
+    return CallClaim(*head, _unpack_frames(r))
 
 
 def _unpack_extent(r: Reader) -> ExtentClaim:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from judge.compile.source_files import OwnLines
-from judge.judgement import SAME_IN_ALL_ORDERS, CaseJudgement, MemoryFault
+from judge.judgement import OF_WHOLE_LAUNCHES, SAME_IN_ALL_ORDERS, CaseJudgement, MemoryFault
 from web.submissions.diagnostics import fault_detail
 
 
@@ -29,6 +29,7 @@ def race_headline(case: CaseJudgement | None, own: OwnLines, barrier: str) -> st
         where = f", lines {' and '.join(plain)}"
     one_block = fault.block == fault.other.block
     remedy = f"add {barrier} between them" if one_block else "blocks need atomics, or a second kernel"
+    remedy = OF_WHOLE_LAUNCHES.get(fault.kind, remedy)
     return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
 
 

@@ -115,5 +115,5 @@ def create_policy(e: Emitter, i: Instruction) -> None:
 
 @emits("membar", "fence")
 def fence(e: Emitter, i: Instruction) -> None:
-    observe_fence(e, device=not i.has("cta"))
+    observe_fence(e, scope=0 if i.has("cta") else 2 if i.has("sys") else 1)
     e.b.line("fence seq_cst")

@@ -24,9 +24,9 @@ def observe_store(e: Emitter, site: int, addresses: str, values: Sequence[Value]
     e.call("emu_observe_store", "ptr %ctx", *lanes, f"ptr {registers}", f"i32 {len(values)}", f"i32 {width}")
 
 
-def observe_fence(e: Emitter, *, device: bool) -> None:
+def observe_fence(e: Emitter, *, scope: int) -> None:
     if e.unit.observe:
-        e.call("emu_observe_fence", "ptr %ctx", f"i32 {int(device)}")
+        e.call("emu_observe_fence", "ptr %ctx", f"i32 {scope}")
 
 
 def observe_sync(e: Emitter, mask: Operand) -> None:

@@ -1,6 +1,7 @@
 #include "api/graph_work.h"
 
 #include "api/copy.h"
+#include "api/stream_queue.h"
 #include "replay/host_clock.h"
 #include "exec/launch.h"
 
@@ -50,6 +51,8 @@ cudaError_t host_work(const cudaHostNodeParams *params, Work *out) {
     if (!params || !params->fn) return cudaErrorInvalidValue;
     *out = [function = params->fn, data = params->userData] {
         HostFunction on_host;
+        host_hears(current_task()->before);
+        host_hears({{current_task()->line, current_task()->number}});
         function(data);
         return cudaSuccess;
     };

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "checks/host_accesses.h"
 #include "checks/task_races.h"
 #include "exec/observe.h"
 #include "replay/host_clock.h"
@@ -36,6 +37,8 @@ struct Queue {
     std::list<Pending> pending;
     std::condition_variable_any has_pending;
     TaskClock known_to_host;
+    TaskClock given, heard;  // see host_goes_on() and host_hears(); empty when the host has waited for all
+    uint64_t host_steps = 0;
 };
 
 // Made when it is first needed, which may be before other objects of the library are. Never destroyed: its thread still waits when the
@@ -84,6 +87,12 @@ void wait_for_host(std::unique_lock<std::recursive_mutex> &lock) {
         std::this_thread::sleep_for(tick);
         lock.lock();
     }
+}
+
+void forget_given() {
+    queue().given.clear();
+    queue().heard.clear();
+    host_accesses().stop();
 }
 
 cudaError_t carry_out(const TaskPointer &task, const Work &work) {
@@ -158,6 +167,31 @@ void seed_queue(bool defers, bool late, uint64_t seed) {
     draws = seed;
 }
 
+void note_host_accesses() {
+    HostAccesses::Noted noted = host_accesses().take();
+    if (noted.accesses.empty()) return;
+    std::lock_guard lock(queue().mutex);
+    Task task;
+    task.number = queue().known_to_host[task.line] = ++queue().host_steps;
+    task.before = queue().known_to_host;
+    join(task.before, queue().heard);
+    task.call = "the host";
+    task_races().add(task, noted);
+}
+
+void host_goes_on(const Task &task) {
+    if (!observe_settings().check_full) return;
+    std::lock_guard lock(queue().mutex);
+    join(queue().given, {{task.line, task.number}});
+    if (defers_work()) host_accesses().watch_all();
+    host_accesses().follow();
+}
+
+void host_hears(const TaskClock &clock) {
+    std::lock_guard lock(queue().mutex);
+    join(queue().heard, clock);
+}
+
 TaskClock host_clock() {
     std::lock_guard lock(queue().mutex);
     return queue().known_to_host;
@@ -165,15 +199,23 @@ TaskClock host_clock() {
 
 void host_waits(const TaskClock &clock) {
     std::lock_guard lock(queue().mutex);
+    note_host_accesses();
     drain(clock);
     join(queue().known_to_host, clock);
+    auto is_over = [&](const auto &given) {
+        auto known = queue().known_to_host.find(given.first);
+        return known != queue().known_to_host.end() && known->second >= given.second;
+    };
+    if (std::all_of(queue().given.begin(), queue().given.end(), is_over)) forget_given();
     note_device_busy(false);
 }
 
 void host_waits() {
     std::lock_guard lock(queue().mutex);
+    note_host_accesses();
     drain();
     queue().known_to_host.clear();
+    forget_given();
     note_device_busy(false);
     task_races().forget();
 }

@@ -32,6 +32,12 @@ void start_queue_thread();
 // Begins to draw orders anew.
 void seed_queue(bool defers, bool late, uint64_t seed);
 
+// The host gives work: what it has touched so far comes before that.
+void note_host_accesses();
+// The task has been given, and the host does not wait for it.
+void host_goes_on(const Task &task);
+// The host may learn that what is within `clock` is over, in a way that nobody sees.
+void host_hears(const TaskClock &clock);
 // What the host has waited for: all that it starts comes after that.
 TaskClock host_clock();
 // The host waits until what is within `clock` is over.

@@ -71,6 +71,7 @@ TaskClock order_of(Stream &stream) {
 
 TaskPointer next_task(Stream &stream, bool is_launch) {
     std::lock_guard lock(streams_mutex);
+    note_host_accesses();
     auto task = std::make_shared<Task>();
     task->before = order_of(stream);
     task->line = stream.line;
@@ -148,9 +149,11 @@ cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work, Manne
     if (cudaError_t error = check_legacy(handle)) return fail(error);
     if (!stream->capture) {
         bool is_launch = type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeGraph;
-        if (cudaError_t error = enqueue(next_task(*stream, is_launch), std::move(work))) return fail(error);
+        TaskPointer task = next_task(*stream, is_launch);
+        if (cudaError_t error = enqueue(task, std::move(work))) return fail(error);
         if (manner.waits) host_waits(stream->known);
         if (manner.at_once) carry_out(*stream);
+        if (!manner.waits) host_goes_on(*task);
         return manner.waits ? fail(sticky()) : cudaSuccess;
     }
     std::lock_guard lock(streams_mutex);
@@ -348,6 +351,7 @@ EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t functio
     // The host may well wait for what it does.
     return submit(stream, cudaGraphNodeTypeHost, [=] {
         HostFunction on_host;
+        host_hears(current_task()->before);
         function(data);
         return cudaSuccess;
     }, {.at_once = true});
@@ -360,7 +364,10 @@ EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallbac
         plain->capture->spoilt = true;
         return fail(cudaErrorStreamCaptureUnsupported);
     }
-    if (Stream *plain = stream_of(stream)) carry_out(*plain);
+    if (Stream *plain = stream_of(stream)) {
+        carry_out(*plain);
+        host_hears(order_of(*plain));
+    }
     RuntimeCall call;
     HostFunction on_host;
     // Unlike a host function it is called after an error too, and told of it.

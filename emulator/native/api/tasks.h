@@ -16,7 +16,7 @@ void join(TaskClock &into, const TaskClock &from);
 
 // A piece of work of a stream, or a node of a graph while it runs.
 struct Task {
-    // The number of the stream that it was given to, and its own number there, which the nodes of a graph share.
+    // The number of the stream that it was given to (0: it is the host's own), and its own number there, which the nodes of a graph share.
     uint32_t line = 0;
     uint64_t number = 0;
     TaskClock before;  // what it comes after

@@ -22,7 +22,6 @@ namespace emu {
 
 namespace {
 
-constexpr size_t max_frames = 32;
 // A program may fail in a loop: looking at frames costs some ten microseconds.
 constexpr unsigned max_explained = 10000;
 
@@ -53,16 +52,11 @@ const void *this_thread() {
     return &mark;
 }
 
-struct Walk {
-    uintptr_t addresses[max_frames];
-    size_t count = 0;
-};
-
 _Unwind_Reason_Code step(_Unwind_Context *context, void *data) {
-    Walk &walk = *static_cast<Walk *>(data);
+    Frames &walk = *static_cast<Frames *>(data);
     int is_exact = 0;
     uintptr_t address = _Unwind_GetIPInfo(context, &is_exact);
-    if (!address || walk.count == max_frames) return _URC_END_OF_STACK;
+    if (!address || walk.count == Frames::most) return _URC_END_OF_STACK;
     walk.addresses[walk.count++] = is_exact ? address : address - 1;  // within the call, not behind it
     return _URC_NO_REASON;
 }
@@ -72,6 +66,9 @@ const void *base_of(const void *address) {
     return dladdr(address, &info) ? info.dli_fbase : nullptr;
 }
 
+// The name of a function as programs call it, whichever their default stream is.
+std::string without_stream_suffix(std::string name) { return name.substr(0, name.find("_pt")); }
+
 void mark_looked(Noted &it) {
     if (it.was_queried) return;
     it.was_queried = true;
@@ -80,10 +77,16 @@ void mark_looked(Noted &it) {
 
 }  // namespace
 
-std::string program_frames(std::string *entry) {
-    static const void *own = base_of(reinterpret_cast<const void *>(&program_frames));
-    Walk walk;
+Frames walk_frames() {
+    Frames walk;
     _Unwind_Backtrace(step, &walk);
+    return walk;
+}
+
+std::string program_frames(std::string *entry) { return program_frames(walk_frames(), entry); }
+
+std::string program_frames(const Frames &walk, std::string *entry) {
+    static const void *own = base_of(reinterpret_cast<const void *>(&walk_frames));
     std::string frames;
     for (size_t i = 0; i < walk.count; ++i) {
         Dl_info info;
@@ -93,7 +96,7 @@ std::string program_frames(std::string *entry) {
             continue;
         }
         if (info.dli_fbase == own) {
-            if (entry && frames.empty() && info.dli_sname) *entry = info.dli_sname;
+            if (entry && frames.empty() && info.dli_sname) *entry = without_stream_suffix(info.dli_sname);
             continue;
         }
         // The function that stands for a kernel: where it was called matters, not what it consists of.
@@ -121,7 +124,6 @@ void note_error(cudaError_t error) {
     if ((is_sticky && sticky_is_noted.exchange(true)) || explained++ >= max_explained) return;
     std::string call;
     std::string frames = program_frames(&call);
-    if (size_t suffix = call.find("_pt"); suffix != std::string::npos) call.resize(suffix);  // per-thread streams
     if (call == "__cudaLaunchKernel") call = "cudaLaunchKernel";
     std::lock_guard lock(calls_mutex);
     auto [site, fresh] = sites.try_emplace({call, frames, error}, noted.size());

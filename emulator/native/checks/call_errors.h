@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -32,9 +33,18 @@ void report_leaks();
 // The same before all memory goes with the context.
 void end_of_leak_check();
 
+// Return addresses, innermost first; of a frame that a signal has interrupted, the instruction itself.
+struct Frames {
+    static constexpr size_t most = 32;
+    uintptr_t addresses[most];
+    size_t count = 0;
+};
+Frames walk_frames();
+
 // Returns the call stack outside this library, innermost first: a line each, of the file, the offset in it in hexadecimal, and the
 // function's name if it is exported, separated by tabs. `*entry` receives the function of this library that was called.
 std::string program_frames(std::string *entry);
+std::string program_frames(const Frames &of, std::string *entry);
 
 // Describes what the program's host code may have meant by `address`: "cudaMalloc #1", "8 bytes behind cudaMalloc #1", ...
 std::string describe_address(uint64_t address);

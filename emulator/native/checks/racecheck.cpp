@@ -61,7 +61,7 @@ class BlockRaces : public BlockObserver {
 
     void mbarrier_arrive(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
-        pass_on(warp, lanes, address, false);
+        pass_on(warp, lanes, address, false, true);
     }
 
     void mbarrier_pass(const WarpContext &warp, uint32_t lanes, const uint64_t *address) override {
@@ -99,6 +99,7 @@ class BlockRaces : public BlockObserver {
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
         if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
+        if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
         // What cannot be reported from the accesses of others is not looked at.
         if (clocks_.now(warp.warp_id) > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
         Trace trace = trace_of(warp, index);
@@ -125,7 +126,7 @@ class BlockRaces : public BlockObserver {
             cells->each(offset, site.size,
                         [&](Cell &cell) { return touch({cell, trace, writes, in_flight, warp, index, lane, at}); });
         }
-        if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE);
+        if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE, site.order & EMU_BLOCK);
     }
 
     void store(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address, const StoredValues &stored) override {
@@ -185,7 +186,7 @@ class BlockRaces : public BlockObserver {
         const Trace *race = nullptr;
         auto meets = [&](const Trace &then) {
             if (&then == &cell.write && in_flight && kernel_.sites[then.site].order & EMU_LATER) return !then.empty();
-            if (then.empty() || (then.strong && now.strong) || comes_after(then, warp, lane)) return false;
+            if (then.empty() || (then.strong && now.strong && meets_in_scope(then, now)) || comes_after(then, warp, lane)) return false;
             // Which lane of a warp has the last word is not known on hardware either, but one of them has it.
             return !(&then == &cell.write && writes && then.site == now.site && then.block == now.block &&
                      then.thread / 32 == now.thread / 32);
@@ -203,6 +204,11 @@ class BlockRaces : public BlockObserver {
             cell.other = now;
         }
         return race != nullptr;
+    }
+
+    // Whether the scope of each of two strong accesses holds the other's thread.
+    bool meets_in_scope(const Trace &one, const Trace &other) const {
+        return one.block == other.block || !((kernel_.sites[one.site].order | kernel_.sites[other.site].order) & EMU_BLOCK);
     }
 
     static bool of_one_warp(const Trace &a, const Trace &b) { return a.block == b.block && a.thread / 32 == b.thread / 32; }
@@ -223,12 +229,12 @@ class BlockRaces : public BlockObserver {
         });
     }
 
-    void pass_on(const WarpContext &warp, uint32_t lanes, const uint64_t *address, bool releases) {
+    void pass_on(const WarpContext &warp, uint32_t lanes, const uint64_t *address, bool releases, bool within_block) {
         uint32_t id = warp.warp_id;
         const Clock *upto = releases ? clocks_.all(id) : clocks_.fenced(id);
         each_address(lanes, address, [&](uint64_t at) {
             clocks_.pass_on(id, at);
-            if (at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) return;
+            if (within_block || at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) return;
             check_.published.pass_on(number_, upto, clocks_.seen(id), at);
         });
         clocks_.tick(id);
@@ -252,6 +258,12 @@ RaceCheck::RaceCheck(Launch &launch)
       follows_blocks(launch.blocks() <= Trace::max_blocks),
       launch_(launch),
       noted_conflicts_(launch.kernel->site_count) {}
+
+void RaceCheck::note_meeting_host(uint64_t address) {
+    if (launch_.meets_host) return;
+    const Allocation *found = launch_.memory->find(address);
+    launch_.meets_host = found && shared_with_host(found->kind);
+}
 
 std::unique_ptr<BlockObserver> RaceCheck::watch(BlockContext &block) { return std::make_unique<BlockRaces>(*this, block); }
 
@@ -358,8 +370,10 @@ Fault RaceCheck::explanation_of(const Meeting &meeting) const {
     if (one_warp && meeting.other.thread % 32 == meeting.lane) doer = "the same thread";
     std::string does = meeting.in_flight ? " copies asynchronously" : other.is_write ? " writes" : " reads";
     std::string source = other.line ? " at " + std::string(other.file) + ":" + std::to_string(other.line) : "";
+    bool in_no_scope = !one_block && meeting.other.strong && site.order & EMU_STRONG && (site.order | other_site.order) & EMU_BLOCK;
     std::string missing = meeting.in_flight ? "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a "
                                               "wait on its pipeline or barrier, and then a barrier where other threads use it)"
+                          : in_no_scope     ? "one of the two is atomic for threads of its own block only: use the function without _block"
                           : !one_block      ? "nothing orders the two"
                           : one_warp        ? "there is no __syncthreads() or __syncwarp() between them"
                                             : "there is no barrier between them";

@@ -36,6 +36,8 @@ class RaceCheck : public Observer {
     void meet(const Meeting &meeting);
     // `lane` and `other` are about to store different values to one address.
     void conflict(const WarpContext &warp, uint32_t site, uint32_t lane, uint32_t other, uint64_t address);
+    // An access to this address is ordered with the host's.
+    void note_meeting_host(uint64_t address);
     bool is_noted(uint32_t site) const { return noted_conflicts_[site]; }
     // The write that was about to happen has happened.
     void settle() {

@@ -1,5 +1,5 @@
 // Races between pieces of work of the device: launches, copies and fills that touch the same bytes, at least one of which writes, and
-// that neither streams, events, graphs nor the host order.
+// that neither streams, events, graphs nor the host order. Also those between such work and host code.
 //
 // racecheck's shadow memory of each launch is kept until the host has waited for the whole device. There the clock of an access is the
 // number of its task.
@@ -14,6 +14,7 @@
 
 #include "abi.h"
 #include "api/tasks.h"
+#include "checks/host_accesses.h"
 #include "checks/shadow_memory.h"
 #include "report/report.h"
 
@@ -27,6 +28,8 @@ class TaskRaces {
     void add(const Launch &launch, CellPages pages);
     // The current task is a call that has read or written these bytes.
     void add(uint64_t address, uint64_t size, bool writes);
+    // Host code has touched memory. `task` says what it comes after.
+    void add(const Task &task, const HostAccesses::Noted &noted);
     // The host has waited for everything.
     void forget();
     // Nobody has touched these bytes: they belong to another allocation.
@@ -37,6 +40,9 @@ class TaskRaces {
         TaskPointer task;
         const EmuKernel *kernel;  // null for a call
         uint32_t grid[3];
+        bool meets_host = false;  // see Launch
+
+        bool is_host() const { return task->line == 0; }
     };
     struct Side {
         const Known &of;
@@ -52,10 +58,15 @@ class TaskRaces {
 
     void begin(Known known);
     void merge(CellPages pages);
+    void watch(const CellPages &pages) const;
     void visit(Cell &known, Cell &added, uint64_t address);
     bool is_before(const Trace &trace);
+    bool is_between_host_and_its_partner(const Trace &then) const;
     void meet(const Side &now, const Side &then, uint64_t address);
+    // What that side has done to the address; `*does` says it.
+    Fault fault_of(const char *kind, const Side &side, uint64_t address, std::string *does) const;
     Fault explanation_of(const Side &now, const Side &then, uint64_t address) const;
+    Fault explanation_with_host(const Side &device, const Side &host, uint64_t address) const;
     void report_races();
 
     std::mutex mutex_;

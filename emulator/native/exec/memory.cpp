@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks/host_accesses.h"
+
 namespace emu {
 
 namespace {
@@ -18,12 +20,12 @@ auto holder(const Table &table, uint64_t address) {
     return address < next->second->end ? next : table.end();
 }
 
+}  // namespace
+
 bool shared_with_host(MemoryKind kind) {
     return kind == MemoryKind::managed || kind == MemoryKind::managed_variable || kind == MemoryKind::pinned_host ||
            kind == MemoryKind::registered_host;
 }
-
-}  // namespace
 
 MemoryView::MemoryView(std::vector<std::shared_ptr<const Allocation>> sorted) : sorted_(std::move(sorted)) {
     begins_.reserve(sorted_.size());
@@ -148,12 +150,16 @@ void Memory::set_shield(bool on, uint64_t reach) {
 
 void Memory::open() {
     std::lock_guard lock(mutex_);
-    if (!accesses_++ && shielded_) protect_all(true);
+    if (accesses_++) return;
+    host_accesses().pause();
+    if (shielded_) protect_all(true);
 }
 
 void Memory::close() {
     std::lock_guard lock(mutex_);
-    if (!--accesses_ && shielded_) protect_all(false);
+    if (--accesses_) return;
+    host_accesses().resume();
+    if (shielded_) protect_all(false);
 }
 
 void Memory::protect_all(bool accessible) {

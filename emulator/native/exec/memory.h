@@ -20,6 +20,9 @@ constexpr unsigned char garbage = 0x7b;
 
 enum class MemoryKind : uint8_t { device, managed, pinned_host, registered_host, variable, constant, heap, managed_variable };
 
+// Whether host code may use it, too.
+bool shared_with_host(MemoryKind kind);
+
 struct Allocation {
     uint64_t begin, end;  // exactly what was asked for
     MemoryKind kind;
@@ -41,6 +44,7 @@ class MemoryView {
     const Allocation *before(uint64_t address) const;
     // The nearest allocation that begins behind `address`, or null.
     const Allocation *after(uint64_t address) const;
+    const std::vector<std::shared_ptr<const Allocation>> &all() const { return sorted_; }
 
   private:
     std::vector<std::shared_ptr<const Allocation>> sorted_;

@@ -94,7 +94,8 @@ __attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, 
     }
 }
 
-__attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t device) {
-    for (auto &observer : warp->block->observers) observer->fence(*warp, device != 0);
+__attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t scope) {
+    if (scope == 2) warp->block->launch.meets_host = true;
+    for (auto &observer : warp->block->observers) observer->fence(*warp, scope != 0);
 }
 }

@@ -48,6 +48,8 @@ struct Launch {
     std::shared_ptr<const MemoryView> memory;
 
     uint32_t stack_bytes = 0;  // of a thread
+    // Of an observed kernel: it has used what orders it with host code that runs beside it.
+    bool meets_host = false;
     uint64_t seed = 0;         // of the schedule, from which undefined numbers follow too
 
     uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }

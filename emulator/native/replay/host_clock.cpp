@@ -22,6 +22,7 @@ struct ThreadClock {
 };
 
 thread_local ThreadClock clock_of_thread;
+thread_local unsigned host_functions = 0;  // that run
 
 uint64_t now_ns() {
     timespec now;
@@ -49,13 +50,17 @@ RuntimeCall::~RuntimeCall() {
 
 // What it does delays the work behind it in its stream: the device does not go on beside it.
 HostFunction::HostFunction() : depth_(std::exchange(clock_of_thread.depth, 0)) {
+    ++host_functions;
     if (depth_) clock_of_thread.left = now_ns();
 }
 
 HostFunction::~HostFunction() {
+    --host_functions;
     if (depth_) count(alone_ns);
     clock_of_thread.depth = depth_;
 }
+
+bool HostFunction::is_running() { return host_functions != 0; }
 
 void note_device_busy(bool busy) { is_busy.store(busy, std::memory_order_relaxed); }
 

@@ -24,6 +24,9 @@ class HostFunction {
     ~HostFunction();
     HostFunction(const HostFunction &) = delete;
 
+    // On this thread.
+    static bool is_running();
+
   private:
     unsigned depth_;
 };

@@ -336,4 +336,5 @@ EMU_HOST void emu_report_fault(uint32_t index, EmuFault *out) {
     out->other_is_write = fault.other.is_write;
     std::copy_n(fault.other.thread, 3, out->other_thread);
     std::copy_n(fault.other.block, 3, out->other_block);
+    out->host_frames = fault.host_frames.c_str();
 }

@@ -41,12 +41,13 @@ struct Fault {
     bool is_write = false;
     uint64_t count = 1;  // of the same kind at the same site
     Party other;
+    std::string host_frames;  // of a race with the host: where its code is, as program_frames() in checks/call_errors.h
 };
 
 template <class Wire>
 void pass(Wire &wire, Fault &it) {
     wire(it.kind, it.message, it.kernel, it.file, it.allocation, it.address, it.line, it.size, it.thread, it.block,
-         it.is_write, it.count, it.other);
+         it.is_write, it.count, it.other, it.host_frames);
 }
 
 // The bytes of shared memory that a source line reads, or those that it writes, in one launch; and who reaches the outermost.

@@ -61,6 +61,8 @@ class _Assembly:
         model = self._model
         if overlap := set(model.axes) & set(model.parameters):
             raise self._error("parameters", f"{', '.join(sorted(overlap))} is also an axis; rename one of them")
+        if model.rounds is not None and model.rounds not in {*model.axes, *model.parameters}:
+            raise self._error("rounds", f"{model.rounds} is neither an axis nor a parameter")
         axes, arguments = tuple(self._axes()), self._arguments()
         constraints = tuple(self._constraint(text) for text in model.constraints)
         listed = Cases(self._file, model)
@@ -96,6 +98,7 @@ class _Assembly:
             ),
             reference=self._reference,
             shapes_of=call_shapes,
+            rounds=model.rounds,
             equivalent=dict(model.equivalent),
             waived={str(code): reason for code, reason in model.waived.items()},
             unreached=dict(model.unreached),

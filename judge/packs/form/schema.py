@@ -261,6 +261,8 @@ class ChallengeModel(_Strict):
     links: tuple[LinkModel, ...] = ()
     axes: dict[Name, AxisModel]
     parameters: dict[Name, ParameterModel] = {}
+    #: The axis or parameter that says how often the same step is done, if one does.
+    rounds: Name | None = None
     #: Values of scalars that are neither an axis nor a parameter, over both.
     scalars: dict[Name, ExpressionText] = {}
     arrays: dict[Name, ArrayModel]

@@ -137,6 +137,17 @@ def test_blocks_that_share_a_counter(device: Device, build: Build, seed: int | N
         assert (race.address, race.allocation) == (counter.value, "counter")
 
 
+def test_an_atomic_that_is_one_for_its_own_block_only(device: Device, build: Build) -> None:
+    counter, _ = checked(device).array(1, np.int32, label="counter")
+
+    assert build("races").run_counter_of_a_block(counter) == 0
+
+    race = only(device)
+    assert race.kind == "race on global memory"
+    assert lines_of(race) == {LINES["counts in its block"]}
+    assert "atomic for threads of its own block only" in race.message
+
+
 def test_blocks_that_write_one_place(device: Device, build: Build) -> None:
     out, result = checked(device).array(32, np.int32, label="out")
 

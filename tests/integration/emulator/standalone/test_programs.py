@@ -49,6 +49,18 @@ def test_an_out_of_bounds_write(program: Path, examine: Examine) -> None:
     assert (unchecked["function"], unchecked["line"]) == ("add_on_device", _line_of("add<<<blocks, 256>>>"))
 
 
+def test_a_read_before_the_device_is_done(program: Path, examine: Examine) -> None:
+    run = examine("--check=full", program, "early")
+
+    early = run.problems["race with the host"]
+    assert run.exit_code == 0
+    assert "which the host reads before it has waited" in early["message"]
+    assert (early["function"], early["line"]) == ("run_early", _line_of("// too early"))
+    assert "race with the host" not in examine(program, "early").kinds
+    shown = emulate("--check=full", program, "early").stderr
+    assert f"accessed by the host in run_early ({early['file']}:{early['line']})" in " ".join(shown.split())
+
+
 def test_a_leak(program: Path, examine: Examine) -> None:
     run = examine(program, "leak")
 

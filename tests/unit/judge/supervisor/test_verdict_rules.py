@@ -396,6 +396,27 @@ def test_a_wrong_answer_is_shown_with_the_race_that_made_it() -> None:
     assert other == RacingAccess("kernel.cu", 9, (32, 0, 0), (3, 0, 0), is_write=False)
 
 
+EARLY = FaultClaim(
+    "race with the host", True, "race with the host at kernel.cu:8: it writes a, which the host reads before", "k",
+    "/tmp/kernel.cu", 8, (0, 0, 0), (0, 0, 0), PartyClaim("", 0, (0, 0, 0), (0, 0, 0), False), (0x99, 0x40),
+)  # fmt: skip
+
+
+def test_an_access_of_the_host_is_told_with_its_line() -> None:
+    wrong = _call(mismatch=WRONG)
+    found = with_checks(
+        wrong, FetchReply((0, 0, 0), ReportClaim(faults=(EARLY,))), call_lines=((0x40, 7),),
+        is_same_in_all_orders=lambda: True,
+    )  # fmt: skip
+    (fault,) = found.memory_errors
+    assert fault.other == RacingAccess("kernel.cu", 7, (0, 0, 0), (0, 0, 0), is_write=False)
+    assert fault.message.endswith("which the host reads at kernel.cu:7 before")
+    # It is as early in all orders.
+    assert found.message == f"{WRONG.message}; {fault.message}"
+    right = _call(fetched=FetchReply((0, 0, 0), ReportClaim(faults=(EARLY,))))
+    assert (right.verdict, right.message) == (Verdict.ACCEPTED, fault.message)
+
+
 def test_faults_known_before_the_checks_are_not_repeated() -> None:
     wrong = _call(fetched=FetchReply((0, 0, 0), ReportClaim(faults=(READ,))), mismatch=WRONG)
     assert with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(READ,)))) == wrong

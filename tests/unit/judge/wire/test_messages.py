@@ -25,7 +25,9 @@ from judge.wire.messages import (
     Watch,
 )
 
-FAULT = FaultClaim("out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6))
+FAULT = FaultClaim(
+    "out-of-bounds write", True, "4 bytes behind output", "k", "kernel.cu", 7, (1, 2, 3), (4, 5, 6), frames=(9, 8)
+)
 RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1, 1, 1), True))
 EXTENT = ExtentClaim("k", "kernel.cu", 1, 4, 260, 9, False, ((1, 2, 3), (4, 5, 6)), ((7, 8, 9), (1, 1, 1)))
 START = StartRequest(

@@ -385,6 +385,21 @@ __global__ void reads_before_a_shuffle(int* m) {
     m[threadIdx.x] = values[threadIdx.x];
 }
 
+// Each block has a counter of its own, which the last block adds up.
+__global__ void counters_of_blocks(int* m, int* counters, unsigned* ticket) {
+    __shared__ bool is_last;
+    atomicAdd_block(&counters[blockIdx.x], m[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        is_last = atomicAdd(ticket, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last || threadIdx.x) return;
+    __threadfence();
+    for (unsigned b = 1; b < gridDim.x; ++b) counters[0] += counters[b];
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -415,6 +430,7 @@ extern "C" int run_grid_sync(float* m) {
     cudaLaunchCooperativeKernel(grid_sync, dim3(8), dim3(128), arguments, 0, 0);
     return cudaDeviceSynchronize();
 }
+RUN(counters_of_blocks, (int* m), <<<8, 128>>>(m, m + 4096, reinterpret_cast<unsigned*>(m) + 8192))
 RUN(swap_loops, (float* m), <<<8, 128>>>(m, m + 8192))
 RUN(looks_first, (int* m), <<<8, 128>>>(m, m + 8192))
 RUN(short_lived, (int* m), <<<32, 32>>>(m))

@@ -50,6 +50,10 @@ __global__ void plain_counter(int* counter) {
     *counter = old + 1;  // counter write
 }
 
+__global__ void counter_of_a_block(int* counter) {
+    atomicAdd_block(counter, 1);  // counts in its block
+}
+
 __global__ void blocks_write_one_place(int* out) {
     out[threadIdx.x] = blockIdx.x;  // blocks write
 }
@@ -173,6 +177,7 @@ RUN(overwritten_too_soon, (const float* in, float* out), <<<1, 64>>>(in, out))
 RUN(no_warp_sync, (int* out), <<<1, 32>>>(out))
 RUN(bytes_race, (char* out), <<<1, 64>>>(out))
 RUN(plain_counter, (int* counter), <<<4, 1>>>(counter))
+RUN(counter_of_a_block, (int* counter), <<<4, 1>>>(counter))
 RUN(blocks_write_one_place, (int* out), <<<3, 32>>>(out))
 RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))

@@ -169,11 +169,23 @@ int run_events() {
     return cudaEventDestroy(to);
 }
 
+int run_early() {
+    int *shared;
+    cudaMallocManaged(&shared, 64 * sizeof(int));
+    race<<<1, 64>>>(shared);
+    int sum = shared[0];  // too early
+    cudaDeviceSynchronize();
+    sum -= shared[0];
+    cudaFree(shared);
+    return sum;
+}
+
 int main(int argc, char **argv) {
     std::string what = argc > 1 ? argv[1] : "add";
     if (what == "add") return report("add", add_on_device());
     if (what == "bounds") return report("bounds", add_on_device(n + 1));
     if (what == "events") return run_events();
+    if (what == "early") return run_early();
     if (what == "leak") return report("leak", run_leak());
     if (what == "misuse") return run_misuse();
     if (what == "unchecked") return run_unchecked(false);

@@ -69,6 +69,7 @@ def test_a_good_pack(pack_directory: Path) -> None:
         ('bytes = "8*N"', 'bytes = "8*M"', "bench.bytes", "neither an axis"),
         ('bytes = "8*N"', 'medals = { bronze = 0.5, silver = 0.4, gold = 0.8 }\nbytes = "8*N"', "bench.medals", "rise"),
         ("N != 7", "M != 7", "constraints", "neither an axis"),
+        ("schema = 2", 'schema = 2\nrounds = "M"', "rounds", "neither an axis"),
         ("N != 7", "N", "constraints", "compares nothing"),
         ("multiple_of = 1", "multiple_of = 7", "cases.hidden.axes.N", "not within"),
         (
