@@ -53,6 +53,8 @@ class Language(Protocol):
     barrier: str
     #: Its documentation.
     docs_url: str
+    #: The kinds of listings that ``assemble`` makes (``judge.compile.assembly.LISTINGS``), in the order of compilation.
+    listings: tuple[str, ...]
     #: Whether ``build`` makes programs that record what they ask of the device.
     records: bool
 

@@ -28,6 +28,7 @@ class CudaLanguage(Language):
     grammar = "cuda"
     barrier = "__syncthreads()"
     docs_url = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"
+    listings = ("ptx", "sass")
     records = True
 
     def missing(self) -> str:

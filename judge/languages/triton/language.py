@@ -34,6 +34,7 @@ class TritonLanguage(Language):
     grammar = "python"
     barrier = "tl.debug_barrier()"
     docs_url = "https://triton-lang.org/main/python-api/triton.language.html"
+    listings = ("ttir", "ttgir", "ptx", "sass")
     records = False
 
     def missing(self) -> str:

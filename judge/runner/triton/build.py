@@ -1,9 +1,9 @@
 """``python -m judge.runner.triton.build``: builds a submission in the compiler's jail.
 
-The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR PATH. The first three are descriptors; PATH is
-where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``, and
-``kernels``, empty if the build failed. The submission shares this process and may write anything there: it decides what
-code it gets, and nothing else is taken from here.
+The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR STAGES PATH. The first three are descriptors;
+PATH is where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``,
+and ``kernels``, empty if the build failed; with STAGES not 0, each has its TTIR and TTGIR, too. The submission shares
+this process and may write anything there: it decides what code it gets, and nothing else is taken from here.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ class Refused(Exception):
 
 
 def main(argv: Sequence[str]) -> None:
-    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator = (int(text) for text in argv[:6])
-    path = argv[6]
+    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator, stages = map(int, argv[:7])
+    path = argv[7]
     source, shapes = _read(source_fd), _read(shapes_fd)
     Path(path).write_bytes(source)
     answer: dict[str, Any]
     try:
-        kernels = build(source, shapes, path, capability, ptx_version, for_emulator=bool(emulator))
+        compiler = {"for_emulator": bool(emulator), "keeps_stages": bool(stages)}
+        kernels = build(source, shapes, path, capability, ptx_version, **compiler)
         answer = {"log": "", "kernels": kernels}
     except Refused as refused:
         answer = {"log": str(refused), "kernels": [], "refused": True}
@@ -52,14 +53,21 @@ def main(argv: Sequence[str]) -> None:
 
 
 def build(
-    source: bytes, shapes: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool
+    source: bytes,
+    shapes: bytes,
+    path: str,
+    capability: int,
+    ptx_version: int,
+    *,
+    for_emulator: bool,
+    keeps_stages: bool,
 ) -> list[Made]:
     """Returns the compiled kernels. Raises Refused."""
     found = _recorded(source, shapes, path)
     if not found.general:
         return []
     try:
-        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator)
+        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator, keeps_stages=keeps_stages)
     except SourceError as error:
         raise Refused(str(error)) from None
     wanted = {**found.general, **found.timed}

@@ -14,6 +14,7 @@ from emulator.runtime.fatbinary import cubins
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.compile.assembly import Assembly, NotAssembled
+from judge.compile.assembly_json import from_json, to_json
 from judge.compile.target import Target
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
@@ -248,8 +249,12 @@ def test_its_listings_have_the_lines_of_the_file(vector_add: Pack, judge_setting
     made = TRITON.assemble(HONEST.encode(), vector_add, "sm_80", judge_settings)
     assert isinstance(made, Assembly)
     assert {function.symbol for function in made.functions} == {"add", "add_2"}
-    for listing in (made.functions[0].ptx, made.functions[0].sass):
-        assert 10 in {each.line for each in listing}
+    assert made.kinds == TRITON.listings
+    for function in made.functions:
+        for kind in TRITON.listings:
+            assert {8, 9, 10} <= {each.line for each in function.listing(kind)}, kind
+        assert f"@{function.symbol}(" in "".join(each.text for each in function.ttir)
+    assert from_json(to_json(made)) == made
     refused = TRITON.assemble(b"solve = 1", vector_add, "sm_80", judge_settings)
     assert isinstance(refused, NotAssembled)
 
