@@ -90,10 +90,22 @@ def test_the_profile_names_the_lines_of_the_file(judge: Judge) -> None:
     assert {kernel.kernel for kernel in judgement.build.kernels} == {"add", "add_2"}
 
 
+def test_a_block_that_is_too_large_is_told(judge: Judge) -> None:
+    lane = "lane = tl.arange(0, BLOCK)\n    at = tl.program_id(0) * 32 + lane"
+    wasteful = HONEST.replace("at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", lane)
+    wasteful = wasteful.replace("at < n", "(at < n) & (lane < 32)").replace("cdiv(N, 256)", "cdiv(N, 32)")
+    judgement = judge(wasteful.replace("BLOCK=256", "BLOCK=1024"), mode=Mode.SUBMIT)
+    assert judgement.measurement is not None
+    (case,) = judgement.measurement.cases
+    assert isinstance(case, ModelledCase)
+    assert "the loads are masked off in 31 of 32 lanes (kernel.py:11): BLOCK is far larger" in "; ".join(case.why)
+
+
 def test_a_missing_mask_is_told_by_its_line(judge: Judge) -> None:
     judgement = judge(HONEST.replace(", mask=inside", ""))
     assert judgement.verdict is Verdict.RUNTIME_ERROR
     assert "kernel.py:10 in add" in judgement.message
+    assert judgement.message.endswith("does its mask leave out what lies behind the end?")
     assert {fault.line for fault in judgement.cases[0].memory_errors} == {10}
 
 
