@@ -60,6 +60,8 @@ _KIND = re.compile(r"\*?k?[a-z0-9]{1,10}", re.ASCII)
 #: What the first jail sends, in bytes.
 _MOST_BYTES = 128 << 20
 _MOST_PTX_BYTES = 8 << 20
+#: What is told of notes, and how many characters of each.
+_MOST_NOTES, _MOST_NOTE = 8, 400
 _KNOWN_GOOD = b"""import triton
 import triton.language as tl
 
@@ -80,12 +82,13 @@ def solve(*arguments):
 class Compiled:
     """What came of the first jail: the kernels, or the reason why there are none.
 
-    ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for.
+    ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author.
     """
 
     kernels: tuple[CompiledKernel, ...]
     problem: str = ""
     stages: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def build_submission(
@@ -117,7 +120,7 @@ def build_submission(
         report = _error(problem, started_s, settings)
     else:
         artifact = _artifact(source, compiled.kernels, assembled, target)
-        report = _report(assembled, started_s)
+        report = _report(assembled, compiled.notes, started_s)
         if len(artifact.library) > settings.build.artifact_bytes:
             report, artifact = _error("The compiled kernels are too large.", started_s, settings), None
     cache.store(settings.data_dir, key, report, artifact, shared=settings.shared_builds)
@@ -223,7 +226,8 @@ def _read_answer(answer: bytes, *, keeps_stages: bool) -> Compiled:
         if len({kernel.name for kernel in read}) < len(read):
             raise ValueError("two kernels of one name")
         stages = [tuple(_text(each[stage])[:_MOST_PTX_BYTES] for stage in STAGES) for each in kernels if keeps_stages]
-        return Compiled(read, stages=tuple(stages))
+        notes = tuple(_text(note)[:_MOST_NOTE] for note in found["notes"][:_MOST_NOTES])
+        return Compiled(read, stages=tuple(stages), notes=notes)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Compiled((), f"The build ended with a result that cannot be read: {str(error)[:200]}")
 
@@ -273,7 +277,7 @@ def _artifact(source: bytes, kernels: Sequence[CompiledKernel], assembled: Assem
     )
 
 
-def _report(assembled: Assembled, started_s: float) -> BuildReport:
+def _report(assembled: Assembled, notes: tuple[str, ...], started_s: float) -> BuildReport:
     kernels = assembled.kernels
     spills = [each.spill_stores_bytes + each.spill_loads_bytes for each in kernels]
     return BuildReport(
@@ -282,6 +286,7 @@ def _report(assembled: Assembled, started_s: float) -> BuildReport:
         registers=max((each.registers for each in kernels), default=None),
         spills=max(spills, default=None),
         kernels=kernels,
+        notes=notes,
     )
 
 

@@ -108,16 +108,18 @@ class Compiler:
         stages: dict[str, Any] = {}
         backend.add_stages(stages, options, source.language)
         kept: dict[str, str] = {}
-        for stage in ("ttir", "ttgir", "llir", "ptx"):
+        for stage in ("ttir", "ttgir", "llir"):
             module = stages[stage](module, metadata)
             if self._keeps_stages and stage in STAGES:
                 kept[stage] = str(module)
+        # Before what takes longest.
         shared, most = int(metadata["shared"]), SHARED_BYTES.get(self._capability, 101376)
         if shared > most:
             text = f"{wanted.in_words(names)} needs {shared:,} bytes of shared memory a block, and there are {most:,}"
             return {"error": f"{FILE_NAME}:{wanted.line}: error: {text}: make its tiles smaller, or num_stages"}
         if int(metadata.get("num_ctas", 1)) != 1:
             return {"error": f"{FILE_NAME}:{wanted.line}: error: num_ctas above 1 (clusters) is not supported"}
+        module = stages["ptx"](module, metadata)
         entry = str(metadata["name"])
         return {
             "name": name, "warps": int(metadata["num_warps"]), "shared": shared,

@@ -101,6 +101,29 @@ def test_a_block_that_is_too_large_is_told(judge: Judge) -> None:
     assert "the loads are masked off in 31 of 32 lanes (kernel.py:11): BLOCK is far larger" in "; ".join(case.why)
 
 
+@pytest.mark.parametrize(
+    ("blocks", "told"),
+    [
+        ((256, 64), "autotune: add takes configuration 1 of 2 (BLOCK=256); the judge times none of them"),
+        ((250, 64), "autotune: add takes configuration 2 of 2 (BLOCK=64), since the first does not compile: kernel.py"),
+        ((250, 60), ""),
+    ],
+)
+def test_which_configuration_an_autotuned_kernel_takes_is_told(
+    blocks: tuple[int, ...], told: str, judge: Judge
+) -> None:
+    configs = ", ".join(f'triton.Config({{"BLOCK": {block}}})' for block in blocks)
+    tuned = HONEST.replace("@triton.jit", f'@triton.autotune([{configs}], key=["n"])\n@triton.jit')
+    launch = 'add[lambda meta: (triton.cdiv(N, meta["BLOCK"]),)](A, B, C, N)'
+    judgement = judge(tuned.replace("add[(triton.cdiv(N, 256),)](A, B, C, N, BLOCK=256)", launch), mode=Mode.SUBMIT)
+    if not told:
+        assert "power of 2" in judgement.build.log
+        return
+    assert judgement.verdict is Verdict.ACCEPTED
+    (note,) = judgement.build.notes
+    assert note.startswith(told)
+
+
 def test_a_missing_mask_is_told_by_its_line(judge: Judge) -> None:
     judgement = judge(HONEST.replace(", mask=inside", ""))
     assert judgement.verdict is Verdict.RUNTIME_ERROR

@@ -75,7 +75,7 @@ def test_a_result_that_the_submission_forged_is_none(answer: bytes) -> None:
 
 def test_two_kernels_of_one_name_are_refused() -> None:
     one = '{"key": "k", "name": "a", "ptx": "x", "warps": 4, "shared": 0, "scratch": 0, "align": 1, "arguments": []}'
-    alone, twice = (f'{{"kernels": [{", ".join(each)}]}}'.encode() for each in ([one], [one, one]))
+    alone, twice = (f'{{"kernels": [{", ".join(each)}], "notes": []}}'.encode() for each in ([one], [one, one]))
     assert not building._read_answer(alone, keeps_stages=False).problem
     assert "one name" in building._read_answer(twice, keeps_stages=False).problem
     # Triton's own code was asked for, and it is not there.
