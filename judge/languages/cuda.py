@@ -27,6 +27,7 @@ class CudaLanguage(Language):
     comment = "//"
     grammar = "cuda"
     barrier = "__syncthreads()"
+    installing = ""
     docs_url = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"
     listings = ("ptx", "sass")
     records = True

@@ -301,8 +301,11 @@ def _last_line(output: Output) -> str:
 
 @functools.cache
 def version() -> str:
-    """Returns Triton's version."""
-    return f"Triton {importlib.metadata.version('triton')}"
+    """Returns Triton's version; without a number where it is not installed."""
+    try:
+        return f"Triton {importlib.metadata.version('triton')}"
+    except importlib.metadata.PackageNotFoundError:
+        return "Triton"
 
 
 @functools.cache

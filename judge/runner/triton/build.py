@@ -94,14 +94,14 @@ def build(
             tried = _compiled(compiler, [each for key, each in others.items() if key not in made], taken)
             if not any("error" in each for each in tried.values()):
                 made = {key: each for key, each in made.items() if key not in of_it} | tried
-                errors = {key: error for key, error in errors.items() if key not in of_it}
+                errors = {key: told for key, told in errors.items() if key not in of_it}
                 notes[f"autotune: {choice.told}, since the first does not compile: {why}"] = None
                 break
         else:
             if len(choices) > 1:
                 notes[f"autotune: {choices[0].told}; the judge times none of them, so put the best one first"] = None
-    for error in errors.values():
-        raise Refused(error)
+    if errors:
+        raise Refused(next(iter(errors.values())))
     return [{"key": key, **each} for key, each in made.items() if "error" not in each], list(notes)
 
 

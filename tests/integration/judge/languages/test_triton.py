@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from judge.compile.assembly_json import from_json, to_json
 from judge.compile.target import Target
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.languages.triton import building
 from judge.measurements import ModelledCase
 from judge.packs.custom_input import with_custom_case
 from judge.packs.pack import Pack
@@ -292,6 +294,23 @@ def test_its_listings_have_the_lines_of_the_file(vector_add: Pack, judge_setting
     assert from_json(to_json(made)) == made
     refused = TRITON.assemble(b"solve = 1", vector_add, "sm_80", judge_settings)
     assert isinstance(refused, NotAssembled)
+
+
+def test_a_machine_that_only_runs_submissions_needs_no_triton(
+    vector_add: Pack, judge_settings: JudgeSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("judge.languages.triton.language._is_installed", lambda: False)
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    building.version.cache_clear()
+    building._identity.cache_clear()
+    fresh = dataclasses.replace(judge_settings, data_dir=tmp_path)
+    made = TRITON.build_null_kernel(vector_add, Target("cuda", "sm_90"), fresh)
+    assert made.compiler_version == "Triton"
+    building.version.cache_clear()
+    building._identity.cache_clear()
 
 
 def test_python_sent_as_cuda_is_told(packs: dict[str, Pack], judge: Judge) -> None:
