@@ -46,8 +46,8 @@ TRITON = Wording(
     not_launched="look at its grid",
     bounds="; does its mask leave out what lies behind the end?",
     coalescing=(
-        "let the offsets of the last axis of a tile step by 1, as rows[:, None] * stride + columns[None, :] do for "
-        "columns that lie beside each other"
+        "let the offsets along the last axis of a tile step by 1; if they do, the mask keeps Triton from loading 16 "
+        "bytes at a time, which lengths that are multiples of 16 allow"
     ),
     divergence="few threads have an element here, as in a reduction (divergence); use larger tiles or fewer num_warps",
     combining="combine values within the program first, by tl.sum or tl.histogram",

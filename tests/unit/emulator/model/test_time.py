@@ -118,7 +118,7 @@ def test_advice_is_in_the_words_of_the_language():
     assert [topic_of(reason) for reason in in_cuda] == [topic_of(reason) for reason in in_triton]
     of_cuda = ("threads use", "block first", "get a block", "threads of a warp part ways", "run time")
     of_triton = (
-        "last axis of a tile",
+        "last axis of a tile step by 1",
         "tl.sum",
         "get a program",
         "fewer num_warps",
