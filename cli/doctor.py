@@ -74,6 +74,7 @@ def _parts(settings: JudgeSettings) -> Iterator[Check]:
     yield Check("Python", sys.version_info >= (3, 11), f"{version} in {sys.prefix}", "Python 3.11 or newer is needed.")
     yield from _attempt("nvcc and g++", lambda: [_toolchain(settings)])
     yield from _attempt("jail", lambda: _jail(settings, "probes"))
+    yield from _attempt("languages", _languages, required=False)
     yield from _devices(settings)
     yield from _attempt("data folder", lambda: [_data_folder(settings.data_dir)])
     yield from _attempt("disk", lambda: [_disk(settings.data_dir)])
@@ -128,6 +129,16 @@ def _jail(settings: JudgeSettings, which: str) -> Iterator[Check]:
         )
         return
     yield from map(_of_probe, getattr(importlib.import_module("judge.sandbox.probe"), which)())
+
+
+def _languages() -> Iterator[Check]:
+    """Says of each language that needs more than nvcc whether that is installed."""
+    languages = importlib.import_module("judge.languages.registry").BUILTIN_LANGUAGES
+    for language in map(languages.of, languages):
+        if language.installing:
+            lacks = bool(language.missing())
+            detail = f"{language.title} is not installed: its submissions are not built here" if lacks else "installed"
+            yield Check(language.title, not lacks, detail, f"To have it: {language.installing}.", required=False)
 
 
 def _devices(settings: JudgeSettings) -> Iterator[Check]:

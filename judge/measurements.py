@@ -42,6 +42,7 @@ class WorkCounts:
     swap_rounds: int = 0
     dependent_steps: int = 0
     dependent_loads: int = 0
+    global_load_lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

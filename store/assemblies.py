@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import secrets
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import delete, func, or_, select, true, update
 from sqlalchemy.orm import Session, undefer
 
 from store.models import AssemblyRequest, DraftAssembly, Submission
@@ -82,13 +82,16 @@ def read_content(request: AssemblyRequest | DraftAssembly) -> Mapping[str, Any] 
     return made
 
 
-def claim_assembly(session: Session, *, now: datetime) -> AssemblyLease | None:
-    """Claims the oldest request that nobody works on. Returns None if there is none."""
+def claim_assembly(session: Session, *, now: datetime, lacking: Collection[str] = ()) -> AssemblyLease | None:
+    """Claims the oldest request that nobody works on, in no language of ``lacking``. Returns None if there is none."""
     oldest = (
         select(AssemblyRequest)
         .where(
             AssemblyRequest.ended_at.is_(None),
             or_(AssemblyRequest.lease_until.is_(None), AssemblyRequest.lease_until < now),
+            AssemblyRequest.submission_id.not_in(select(Submission.id).where(Submission.language.in_(lacking)))
+            if lacking
+            else true(),
         )
         .order_by(AssemblyRequest.asked_at)
         .limit(1)

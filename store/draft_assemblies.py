@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,8 +68,8 @@ def request_draft_assembly(session: Session, wanted: WantedAssembly, *, now: dat
     session.execute(upsert(session, DraftAssembly, values, keys, set(values) - set(keys)))
 
 
-def claim_draft_assembly(session: Session, *, now: datetime) -> DraftLease | None:
-    """Claims the oldest text that nobody works on. Returns None if there is none.
+def claim_draft_assembly(session: Session, *, now: datetime, lacking: Collection[str] = ()) -> DraftLease | None:
+    """Claims the oldest text that nobody works on, in no language of ``lacking``. Returns None if there is none.
 
     A text whose worker was lost is given up: it may be what ended the worker.
     """
@@ -80,6 +80,7 @@ def claim_draft_assembly(session: Session, *, now: datetime) -> DraftLease | Non
     oldest = (
         select(DraftAssembly)
         .where(DraftAssembly.ended_at.is_(None), DraftAssembly.lease_until.is_(None))
+        .where(DraftAssembly.language.not_in(lacking))
         .order_by(DraftAssembly.asked_at)
         .limit(1)
         .with_for_update(skip_locked=True)

@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 def assemble_one(context: WorkerContext) -> bool:
     """Makes the machine code of the oldest request. Returns False if there is none."""
     with context.sessions.begin() as session:
-        lease = claim_assembly(session, now=context.clock())
+        lease = claim_assembly(session, now=context.clock(), lacking=context.lacking)
     if lease is None:
         return False
     with structlog.contextvars.bound_contextvars(submission=lease.submission_id, arch=lease.arch):
@@ -62,7 +62,7 @@ def _assemble(context: WorkerContext, lease: AssemblyLease) -> None:
 def assemble_draft_one(context: WorkerContext) -> bool:
     """Makes the machine code of the text that waits longest. Returns False if there is none."""
     with context.sessions.begin() as session:
-        lease = claim_draft_assembly(session, now=context.clock())
+        lease = claim_draft_assembly(session, now=context.clock(), lacking=context.lacking)
     if lease is None:
         return False
     with structlog.contextvars.bound_contextvars(challenge=lease.wanted.challenge, arch=lease.wanted.arch):

@@ -7,7 +7,7 @@ writes nothing if the lease was lost. An exception in the work fails the attempt
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -41,8 +41,11 @@ def attempt_one(
     *,
     device_key: str | None = None,
     rung_before: datetime | None = None,
+    lacking: Collection[str] = (),
 ) -> Lease | None:
     """Claims the oldest waiting job and makes one attempt at it. Returns None if no job waits.
+
+    ``lacking`` are languages that are left to other workers.
 
     Raises SQLAlchemyError if the database is unreachable, also after the work, once ``persist`` gives up.
     """
@@ -56,6 +59,7 @@ def attempt_one(
             rules=context.rules,
             device_key=device_key,
             rung_before=rung_before,
+            lacking=lacking,
         )
     if claimed is None:
         return None

@@ -24,7 +24,7 @@ def build_one(context: WorkerContext, *, rung_before: datetime | None = None) ->
 
     If it does not compile, judges it CE.
     """
-    return attempt_one(context, Stage.BUILD, _build, rung_before=rung_before) is not None
+    return attempt_one(context, Stage.BUILD, _build, rung_before=rung_before, lacking=context.lacking) is not None
 
 
 def _build(context: WorkerContext, watch: LeaseWatch) -> Finish:

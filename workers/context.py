@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
 
+from judge.languages.registry import BUILTIN_LANGUAGES
 from logs.traces import Traces, TraceSettings, make_traces
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory
@@ -69,6 +70,8 @@ class WorkerContext:
     #: Extends the leases. Without one, as in tests of single attempts, they run out.
     keeper: LeaseKeeper | None = None
     traces: Traces = field(default_factory=Traces)
+    #: The languages that this machine cannot build.
+    lacking: tuple[str, ...] = ()
 
     def pack_for(self, job: Job, submission: Submission) -> Pack:
         """Returns the pack that judges a submission, in its language.
@@ -139,4 +142,5 @@ def make_context(
         rules=LeaseRules.from_settings(settings),
         owner=owner_name(),
         traces=make_traces(TraceSettings(), process=process),
+        lacking=tuple(name for name in BUILTIN_LANGUAGES if judge is None and BUILTIN_LANGUAGES.of(name).missing()),
     )

@@ -33,15 +33,21 @@ class WorkOne(Protocol):
 class JobLoop:
     """Answers rings and polls for missed jobs.
 
-    ``exit_process`` is called with the exit code if a job does not stop in time.
+    ``exit_process`` is called with the exit code if a job does not stop in time, ``between`` before each poll.
     """
 
     def __init__(
-        self, context: WorkerContext, work_one: WorkOne, *, exit_process: Callable[[int], object] = os._exit
+        self,
+        context: WorkerContext,
+        work_one: WorkOne,
+        *,
+        exit_process: Callable[[int], object] = os._exit,
+        between: Callable[[], object] = lambda: None,
     ) -> None:
         self._context = context
         self._work_one = work_one
         self._exit_process = exit_process
+        self._between = between
         self._busy = threading.Lock()
         self._answering = False
         self._poller = threading.Thread(target=self._poll_for_ever, name="poll", daemon=True)
@@ -100,6 +106,7 @@ class JobLoop:
     def _poll_for_ever(self) -> None:
         while not self._context.stopping.wait(self._context.settings.poll_s):
             try:
+                self._between()
                 sweep_if_overdue(self._context)
             except SQLAlchemyError as error:
                 log.warning("database.away", error=str(error))

@@ -27,6 +27,7 @@ from workers.device import Presence
 from workers.gpu import DeviceService, calibrate_once, load_calibration, open_service
 from workers.job_loop import JobLoop
 from workers.judging import PipelineJudge
+from workers.languages import tell_own_languages
 from workers.lease_keeper import LeaseKeeper
 from workers.sweeper import sweep_for_ever
 from workers.turns import build_or_help_one, run_or_help_one
@@ -38,7 +39,9 @@ def run_build_worker(context: WorkerContext) -> None:
     """Builds submissions until a signal stops it."""
     _require_jail(context)
     _warm_up(context, None)
-    serve(make_app(context.settings), JobLoop(context, partial(build_or_help_one, context)), device_key=None)
+    between = partial(tell_own_languages, context)
+    loop = JobLoop(context, partial(build_or_help_one, context), between=between)
+    serve(make_app(context.settings), loop, device_key=None)
 
 
 def run_device_worker(context: WorkerContext, selector: str, backends: Backends = BUILTIN_BACKENDS) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from judge.compile.challenge import Challenge
     from judge.compile.listing import Instruction
     from judge.compile.source_files import OwnLines
+    from judge.languages.base import Language
 
 #: What occupancy is stated for where a kernel has no launch bounds.
 _BLOCK_THREADS = 256
@@ -36,6 +37,8 @@ def asm(
         str, typer.Option(metavar="NAME", help="An architecture, such as sm_80, or a GPU, such as a100.")
     ] = "h200",
     ptx: Annotated[bool, typer.Option("--ptx", help="PTX instead of machine code (SASS).")] = False,
+    ttgir: Annotated[bool, typer.Option("--ttgir", help="Triton's code for GPUs (TTGIR) instead.")] = False,
+    ttir: Annotated[bool, typer.Option("--ttir", help="Triton's code (TTIR) instead.")] = False,
     kernel: Annotated[str | None, typer.Option(metavar="NAME", help="Only the functions of that name.")] = None,
     line: Annotated[
         str | None, typer.Option(metavar="N", help="Only what was made for this line; 12-20 for several.")
@@ -49,7 +52,8 @@ def asm(
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for.
+    """Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for; of a kernel
+    in Triton also its TTIR or TTGIR.
 
     Each kernel begins with its registers, spills and shared memory, and with how many of its warps a multiprocessor can
     hold. A file that is for a challenge is compiled as the judge does; any other needs none. Exits with 11 if it does
@@ -69,6 +73,7 @@ def asm(
         raise UsageError(f"which challenge is {file.name} for? Its cases decide what is compiled", hint=hint)
     if language.missing():
         raise UsageError(language.missing())
+    kind = _kind(language, ptx=ptx, ttgir=ttgir, ttir=ttir)
     gpu, architecture = named_architecture(arch)
     wanted = _lines(line)
     made: Any = language.assemble(content, cast(Any, pack), architecture, settings)
@@ -88,7 +93,7 @@ def asm(
     text = content.decode("utf-8", "replace").split("\n")
     own = need("judge.compile.source_files", "judge").own_lines(content, language.file_name)
     for number, function in enumerate(made.functions):
-        listing = function.ptx if ptx else function.sass
+        listing = function.listing(kind)
         if not listing:
             continue
         if number:
@@ -97,6 +102,16 @@ def asm(
         for each in _figures(function, gpu, block):
             print_text(f"  {each}")
         _print_listing(listing, text, wanted, own)
+
+
+def _kind(language: Language, **wanted: bool) -> str:
+    """Returns the kind of listing that options ask for. Raises UsageError."""
+    chosen = [kind for kind, is_wanted in wanted.items() if is_wanted] or ["sass"]
+    if len(chosen) > 1:
+        raise UsageError(f"choose one of {', '.join(f'--{kind}' for kind in chosen)}")
+    if chosen[0] not in language.listings:
+        raise UsageError(f"{language.title} has no {chosen[0].upper()}.")
+    return chosen[0]
 
 
 def _lines(text: str | None) -> range | None:
@@ -153,4 +168,5 @@ def _print_listing(listing: tuple[Instruction, ...], text: list[str], wanted: ra
             source = text[shown - 1].rstrip() if shown <= len(text) else ""
             name = own.in_words(shown).removeprefix("line ")
             print_text(f"{name:>5} | {source}")
-        print_text(f"    {instruction.text}" if instruction.is_label else f"        {instruction.text}")
+        indent = "    " if instruction.is_label and instruction.text[0] != " " else "        "
+        print_text(indent + instruction.text)

@@ -16,6 +16,7 @@ from emulator.profile.counters import add
 from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
+from emulator.wording import CUDA, Wording
 
 #: Goes up with every change that gives another time for the same profile: times of two versions are not comparable.
 MODEL_VERSION = 5
@@ -125,11 +126,12 @@ def program_time(
     groups: Sequence[LaunchGroup],
     gpu: Gpu,
     transfers: Transfers = Transfers(),  # noqa: B008 - frozen
+    wording: Wording = CUDA,
 ) -> ProgramTime:
     """Returns the time of a program; that of an empty call for one without launches and transfers."""
     kernels = []
     for group in groups:
-        each = modelled_time(group.mean(), gpu)
+        each = modelled_time(group.mean(), gpu, wording)
         kernels.append(KernelTime(group, each.seconds * group.count, each))
     kernels.sort(key=lambda kernel: -kernel.seconds)
     transfer_seconds = transfer_times(transfers, gpu)

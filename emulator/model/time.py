@@ -9,6 +9,7 @@ from emulator.model.gpu import Gpu
 from emulator.model.why import reasons
 from emulator.records import dataclass
 from emulator.runtime.report import LaunchStats
+from emulator.wording import CUDA, Wording
 
 #: Exponent of the norm that combines the bounds: parts of the GPU that are about equally busy slow each other down.
 _OVERLAP = 2.0
@@ -30,8 +31,11 @@ class ModelledTime:
     why: tuple[str, ...]
 
 
-def modelled_time(stats: LaunchStats, gpu: Gpu) -> ModelledTime:
-    """Returns the modelled time of a launch. Raises ``ValueError`` if the launch was not profiled."""
+def modelled_time(stats: LaunchStats, gpu: Gpu, wording: Wording = CUDA) -> ModelledTime:
+    """Returns the modelled time of a launch, explained in the words of its language.
+
+    Raises ``ValueError`` if the launch was not profiled.
+    """
     profile = stats.profile
     if profile is None:
         raise ValueError(f"the launch of {stats.kernel} was not profiled")
@@ -40,5 +44,5 @@ def modelled_time(stats: LaunchStats, gpu: Gpu) -> ModelledTime:
     limiter = max(parts, key=lambda what: parts[what])
     busy_s = sum(seconds**_OVERLAP for seconds in bounds.seconds.values()) ** (1 / _OVERLAP)
     seconds = gpu.launch.each_s + busy_s
-    why = reasons(profile, gpu, bounds, limiter, seconds)
+    why = reasons(profile, gpu, bounds, limiter, seconds, wording)
     return ModelledTime(seconds, limiter, parts, bounds.occupancy.ratio, why)

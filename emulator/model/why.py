@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from emulator.model.bounds import PRESUMED_REGISTERS, SECTOR_BYTES, WARP, Bounds
 from emulator.model.gpu import Gpu
 from emulator.profile import Counters, LaunchProfile, LineProfile
+from emulator.wording import CUDA, Wording
 
 #: Ratio to the least possible traffic or wavefronts from which a line is reported.
 _WASTEFUL = 1.5
@@ -14,15 +15,19 @@ _WASTEFUL = 1.5
 _SIGNIFICANT_SHARE = 0.1
 #: Fraction of idle lanes from which divergence is reported.
 _IDLE = 0.25
+#: Fraction of a line's lanes that load nothing from which masks are reported: a last block may be half empty.
+_MASKED = 0.5
 #: What a sentence is about, by words that only such sentences have.
 TOPICS = {
     "launch overhead": "launch-overhead",
     "limited by latency": "latency",
     "get a block": "tail",
+    "get a program": "tail",
     "the last of which": "tail",
     "bytes where": "coalescing",
     "bank conflicts:": "bank-conflicts",
     "do not exist": "latency",
+    "are masked off in": "divergence",
     "(divergence)": "divergence",
     "atomic operations": "atomics",
     "contended atomics": "atomics",
@@ -32,18 +37,21 @@ TOPICS = {
 _GOOD = 0.7
 
 
-def reasons(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> tuple[str, ...]:
+def reasons(
+    profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float, wording: Wording = CUDA
+) -> tuple[str, ...]:
     """Returns sentences: first the limiter, then what makes it worse, by line, then the shape of the launch."""
     found = [
-        _limit(profile, gpu, bounds, limiter, seconds),
-        *_few_blocks(gpu, bounds),
-        *_uncoalesced(profile),
-        *_conflicts(profile),
+        _limit(profile, gpu, bounds, limiter, seconds, wording),
+        *_few_blocks(gpu, bounds, wording),
+        *_masked(profile, wording),
+        *_uncoalesced(profile, wording),
+        *_conflicts(profile, wording),
         *_small_blocks(bounds),
-        *_divergence(profile, bounds),
-        *_atomics(profile, limiter),
-        *_low_occupancy(profile, bounds, limiter),
-        *_local(profile),
+        *_divergence(profile, bounds, wording),
+        *_atomics(profile, limiter, wording),
+        *_low_occupancy(profile, bounds, limiter, wording),
+        *_local(profile, wording),
     ]
     return tuple(found)
 
@@ -53,13 +61,13 @@ def topic_of(sentence: str) -> str | None:
     return next((topic for words, topic in TOPICS.items() if words in sentence), None)
 
 
-def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float) -> str:
+def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, seconds: float, wording: Wording) -> str:
     if limiter == "launch overhead":
         return "limited by launch overhead: there is too little work in a launch for anything else to matter"
     if limiter == "latency":
         return (
             "limited by latency: warps wait for memory and results most of the time, and there are too few of them, "
-            "or too little under way in each, to hide it"
+            f"or too little under way in each, to hide it{wording.latency}"
         )
     share = bounds.seconds[limiter] / seconds
     if limiter != "DRAM bandwidth":
@@ -73,20 +81,35 @@ def _limit(profile: LaunchProfile, gpu: Gpu, bounds: Bounds, limiter: str, secon
     return f"{said}: near the best possible for the bytes it moves"
 
 
-def _few_blocks(gpu: Gpu, bounds: Bounds) -> Iterator[str]:
+def _few_blocks(gpu: Gpu, bounds: Bounds, wording: Wording) -> Iterator[str]:
     if bounds.blocks < gpu.multiprocessors:
-        yield f"only {bounds.blocks} of {gpu.multiprocessors} multiprocessors get a block"
+        yield f"only {bounds.blocks} of {gpu.multiprocessors} multiprocessors get a {wording.block}"
         return
     at_once = bounds.occupancy.blocks * gpu.multiprocessors
     rest = bounds.blocks % at_once
     if 1 < bounds.rounds <= 3 and 0 < rest < at_once / 3:
         yield (
-            f"{bounds.blocks} blocks take {bounds.rounds} rounds, the last of which has {rest} where {at_once} could "
-            "run: most of the GPU waits for it"
+            f"{bounds.blocks} {wording.block}s take {bounds.rounds} rounds, the last of which has {rest} where "
+            f"{at_once} could run: most of the GPU waits for it"
         )
 
 
-def _uncoalesced(profile: LaunchProfile) -> Iterator[str]:
+def _masked(profile: LaunchProfile, wording: Wording) -> Iterator[str]:
+    whole = profile.totals.total_warp_instructions
+    for line in profile.lines:
+        counters = line.counters
+        lanes = WARP * counters.warp_instructions.get("load", 0)
+        if not wording.masked or not lanes or counters.total_warp_instructions < _SIGNIFICANT_SHARE / 2 * whole:
+            continue
+        masked = 1 - counters.global_load_lanes / lanes
+        if masked >= _MASKED:
+            off = min(WARP - 1, round(WARP * masked))
+            more = "more than " if WARP * masked > off + 0.5 else ""
+            where = _where(line, profile)
+            yield f"the loads are masked off in {more}{off} of {WARP} lanes ({where}): {wording.masked}"
+
+
+def _uncoalesced(profile: LaunchProfile, wording: Wording) -> Iterator[str]:
     excess = profile.totals.global_sectors - profile.totals.global_sectors_ideal
     for line in profile.lines:
         counters = line.counters
@@ -98,8 +121,7 @@ def _uncoalesced(profile: LaunchProfile) -> Iterator[str]:
         factor = counters.global_sectors / counters.global_sectors_ideal
         yield (
             f"global accesses of a warp touch {_round(touched)} sectors of {SECTOR_BYTES} bytes where {_round(least)} "
-            f"would do ({_where(line, profile)}): {_round(factor)}x the memory traffic; let neighbouring threads use "
-            "neighbouring addresses"
+            f"would do ({_where(line, profile)}): {_round(factor)}x the memory traffic; {wording.coalescing}"
         )
 
 
@@ -107,12 +129,12 @@ def _wasted(counters: Counters) -> bool:
     return counters.global_sectors_ideal > 0 and counters.global_sectors >= _WASTEFUL * counters.global_sectors_ideal
 
 
-def _conflicts(profile: LaunchProfile) -> Iterator[str]:
+def _conflicts(profile: LaunchProfile, wording: Wording) -> Iterator[str]:
     excess = profile.totals.shared_wavefronts - profile.totals.shared_wavefronts_ideal
     for line in profile.lines:
         wavefronts, least = line.counters.shared_wavefronts, line.counters.shared_wavefronts_ideal
         if least and wavefronts >= _WASTEFUL * least and wavefronts - least >= _SIGNIFICANT_SHARE * excess:
-            yield f"bank conflicts: {_round(wavefronts / least)}-way ({_where(line, profile)})"
+            yield f"bank conflicts: {_round(wavefronts / least)}-way ({_where(line, profile)}){wording.conflicts}"
 
 
 def _small_blocks(bounds: Bounds) -> Iterator[str]:
@@ -130,7 +152,7 @@ def _lanes_of_a_warp(bounds: Bounds) -> float:
     return bounds.threads / -(-bounds.threads // WARP)
 
 
-def _divergence(profile: LaunchProfile, bounds: Bounds) -> Iterator[str]:
+def _divergence(profile: LaunchProfile, bounds: Bounds, wording: Wording) -> Iterator[str]:
     whole = sum(profile.totals.warp_instructions.values())
     for line in profile.lines:
         instructions = sum(line.counters.warp_instructions.values())
@@ -138,22 +160,21 @@ def _divergence(profile: LaunchProfile, bounds: Bounds) -> Iterator[str]:
             continue
         idle = 1 - line.counters.thread_instructions / instructions / _lanes_of_a_warp(bounds)
         if idle >= _IDLE:
-            where = _where(line, profile)
-            yield f"{_percent(idle)} of the lanes idle ({where}): the threads of a warp part ways (divergence)"
+            yield f"{_percent(idle)} of the lanes idle ({_where(line, profile)}): {wording.divergence}"
 
 
-def _atomics(profile: LaunchProfile, limiter: str) -> Iterator[str]:
+def _atomics(profile: LaunchProfile, limiter: str, wording: Wording) -> Iterator[str]:
     totals = profile.totals
     if totals.atomics and (totals.atomic_serialized > totals.atomics / 4 or limiter.endswith("atomics")):
         worst = max(profile.lines, key=lambda line: line.counters.atomics, default=None)
         where = f" ({_where(worst, profile)})" if worst is not None and worst.counters.atomics else ""
         yield (
             f"{totals.atomics:,} atomic operations{where}, of which {totals.atomic_serialized:,} wait for another lane "
-            "of their warp at the same address: combine values within the warp or block first"
+            f"of their warp at the same address: {wording.combining}"
         )
 
 
-def _low_occupancy(profile: LaunchProfile, bounds: Bounds, limiter: str) -> Iterator[str]:
+def _low_occupancy(profile: LaunchProfile, bounds: Bounds, limiter: str, wording: Wording) -> Iterator[str]:
     occupancy = bounds.occupancy
     if limiter not in ("latency", "DRAM bandwidth", "L2 bandwidth") or occupancy.ratio > 0.5:
         return
@@ -164,13 +185,17 @@ def _low_occupancy(profile: LaunchProfile, bounds: Bounds, limiter: str) -> Iter
         "registers": f"{profile.registers_per_thread or PRESUMED_REGISTERS} registers a thread",
         "shared memory": f"{shared_bytes:,} bytes of shared memory a block",
     }[occupancy.limiter]
-    yield f"{_percent(occupancy.ratio)} occupancy, held down by {because}: fewer warps to hide latency with"
+    remedy = wording.occupancy.get(occupancy.limiter, "")
+    yield (
+        f"{_percent(occupancy.ratio)} occupancy, held down by {because}: fewer warps to hide latency with"
+        f"{'; ' if remedy else ''}{remedy}"
+    )
 
 
-def _local(profile: LaunchProfile) -> Iterator[str]:
+def _local(profile: LaunchProfile, wording: Wording) -> Iterator[str]:
     used = profile.totals.warp_instructions.get("local", 0)
     if used >= _SIGNIFICANT_SHARE * sum(profile.totals.warp_instructions.values()):
-        yield f"local memory ({profile.local_bytes} bytes a thread): an array indexed by what is known only at run time"
+        yield f"local memory ({profile.local_bytes} bytes a thread): {wording.local}"
 
 
 def _where(line: LineProfile, profile: LaunchProfile) -> str:

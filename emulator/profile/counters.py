@@ -34,8 +34,9 @@ class Counters:
     ``global_sectors_ideal`` is the least for the distinct bytes that each request asks for. Bank conflicts are
     ``shared_wavefronts`` beyond ``shared_wavefronts_ideal``. ``l2_sectors`` got past the modelled L1. ``atomics``
     counts lanes, ``atomic_serialized`` the further turns where lanes of one warp meet on one address. ``global_*`` are
-    of local memory, too, which lies there. ``global_loads`` are those of the requests, ``missed_loads`` those of them
-    that found some sector past the L1, ``global_atomics`` those of the lanes. ``awaited_*_atomics``: warp instructions
+    of local memory, too, which lies there, but not ``global_load_lanes``: those are the lanes that load from global
+    memory. ``global_loads`` are those of the requests, ``missed_loads`` those of them that found some sector past the
+    L1, ``global_atomics`` those of the lanes. ``awaited_*_atomics``: warp instructions
     whose result is used. ``swap_rounds``: of the loops of compare-and-swap that shared memory needs for what it has no
     atomic instruction for (floating point; 64 bits), as many as lanes meet. ``dependent_steps``: of the longest chain
     of arithmetic in each basic block that ran, in which each result needs the one before; a step is the time that a
@@ -62,6 +63,7 @@ class Counters:
     swap_rounds: int
     dependent_steps: int
     dependent_loads: int
+    global_load_lanes: int
     flops: dict[str, int]
 
     @property

@@ -13,9 +13,11 @@ from typing import Any
 from emulator.model import Gpu, KernelTime, LaunchGroup, LineTime, ProgramTime, program_time
 from emulator.profile import Counters, LaunchProfile, LineProfile
 from emulator.replay.recording import Transfers
+from emulator.wording import wording_of
 from judge.compile.kernels import kernel_name
 from judge.compile.source_files import own_name
 from judge.judgement import BuildReport, KernelResources
+from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.measurements import ModelledKernel, ModelledLine
 from judge.wire.messages import ReportClaim
 from judge.wire.profiles import CLASSES, COUNTS, FLOPS, KERNEL_COUNTS, ProfileClaim
@@ -40,9 +42,14 @@ def modelled_call(
     build: BuildReport,
     gpu: Gpu,
     transfers: Transfers = Transfers(),  # noqa: B008 - frozen
+    *,
+    language: str = DEFAULT_LANGUAGE,
 ) -> ModelledCall:
-    """Returns the modelled time from the emulator's counts. Register counts are ptxas's, from the build."""
-    time = program_time([_group(claim, build) for claim in report.profiles], gpu, transfers)
+    """Returns the modelled time from the emulator's counts. Register counts are ptxas's, from the build.
+
+    What explains it is in the words of the submission's ``language``.
+    """
+    time = program_time([_group(claim, build) for claim in report.profiles], gpu, transfers, wording_of(language))
     return ModelledCall(time.seconds, _details(time, report))
 
 

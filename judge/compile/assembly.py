@@ -40,6 +40,10 @@ _DISASSEMBLER = "/nvdisasm"
 _MOST_BYTES = 8 << 20
 
 
+#: The kinds of listings in the order in which compilers make them, and what people call them.
+LISTINGS = {"ttir": "TTIR", "ttgir": "TTGIR", "ptx": "PTX", "sass": "SASS"}
+
+
 @dataclass(frozen=True, slots=True)
 class PlainBuild:
     """The build options of a source that is for no challenge."""
@@ -63,7 +67,8 @@ class NoChallenge:
 class FunctionAssembly:
     """A kernel, or a device function that was not inlined; the SASS of those stands in the kernels that call them.
 
-    ``block_threads``: the most threads of a block that its launch bounds allow, or None.
+    ``block_threads``: the most threads of a block that its launch bounds allow, or None. ``ttir`` and ``ttgir`` are
+    what Triton makes of a kernel before that is PTX.
     """
 
     symbol: str
@@ -72,6 +77,13 @@ class FunctionAssembly:
     resources: KernelResources | None
     ptx: tuple[Instruction, ...]
     sass: tuple[Instruction, ...]
+    ttir: tuple[Instruction, ...] = ()
+    ttgir: tuple[Instruction, ...] = ()
+
+    def listing(self, kind: str) -> tuple[Instruction, ...]:
+        """Returns one of its listings by its kind, which is one of ``LISTINGS``."""
+        found: tuple[Instruction, ...] = getattr(self, kind)
+        return found
 
     @property
     def name(self) -> str:
@@ -85,6 +97,11 @@ class Assembly:
 
     architecture: str
     functions: tuple[FunctionAssembly, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of listings that there are of it."""
+        return tuple(kind for kind in LISTINGS if any(each.listing(kind) for each in self.functions))
 
 
 @dataclass(frozen=True, slots=True)

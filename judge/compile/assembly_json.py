@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge.compile.assembly import Assembly, FunctionAssembly
+from judge.compile.assembly import LISTINGS, Assembly, FunctionAssembly
 from judge.compile.listing import Instruction
 from judge.judgement import KernelResources
 
 
 def to_json(assembly: Assembly) -> dict[str, Any]:
     """Returns the assembly as JSON: each instruction is an object of its ``line`` and its ``text``."""
+    kinds = ("ptx", "sass", *(kind for kind in assembly.kinds if kind not in ("ptx", "sass")))
     return {
         "architecture": assembly.architecture,
         "functions": [
@@ -22,8 +23,7 @@ def to_json(assembly: Assembly) -> dict[str, Any]:
                 "is_kernel": function.is_kernel,
                 "block_threads": function.block_threads,
                 "resources": dataclasses.asdict(function.resources) if function.resources else None,
-                "ptx": [{"line": each.line, "text": each.text} for each in function.ptx],
-                "sass": [{"line": each.line, "text": each.text} for each in function.sass],
+                **{kind: [{"line": each.line, "text": each.text} for each in function.listing(kind)] for kind in kinds},
             }
             for function in assembly.functions
         ],
@@ -40,8 +40,7 @@ def from_json(data: Mapping[str, Any]) -> Assembly:
                 is_kernel=each["is_kernel"],
                 block_threads=each["block_threads"],
                 resources=KernelResources(**each["resources"]) if each["resources"] else None,
-                ptx=_listing(each["ptx"]),
-                sass=_listing(each["sass"]),
+                **{kind: _listing(each.get(kind, ())) for kind in LISTINGS},
             )
             for each in data["functions"]
         ),

@@ -51,8 +51,12 @@ class Language(Protocol):
     grammar: str
     #: What makes the threads of a block wait for each other.
     barrier: str
+    #: How to install what sources of it need where that is missing; empty where nothing more is needed.
+    installing: str
     #: Its documentation.
     docs_url: str
+    #: The kinds of listings that ``assemble`` makes (``judge.compile.assembly.LISTINGS``), in the order of compilation.
+    listings: tuple[str, ...]
     #: Whether ``build`` makes programs that record what they ask of the device.
     records: bool
 

@@ -27,7 +27,9 @@ class CudaLanguage(Language):
     comment = "//"
     grammar = "cuda"
     barrier = "__syncthreads()"
+    installing = ""
     docs_url = "https://docs.nvidia.com/cuda/cuda-c-programming-guide/"
+    listings = ("ptx", "sass")
     records = True
 
     def missing(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from emulator.wording import CUDA, Wording
 from judge.check.shown import show_array
 from judge.judgement import CaseJudgement, Mismatch, ShownArray
 from judge.packs.judging import Checker
@@ -19,7 +20,9 @@ from judge.verdict import Verdict
 _OUTPUT_CHARACTERS = 8 << 10
 
 
-def first_mismatch(check: Checker, outputs: dict[str, Array], launches: int | None = None) -> Mismatch | None:
+def first_mismatch(
+    check: Checker, outputs: dict[str, Array], launches: int | None = None, wording: Wording = CUDA
+) -> Mismatch | None:
     """Returns the first wrong output; None if all are right.
 
     ``launches`` is how many kernels the call launched; None where nobody counted them.
@@ -32,7 +35,7 @@ def first_mismatch(check: Checker, outputs: dict[str, Array], launches: int | No
     # A single 0 may well be the answer of a kernel that ran.
     one = outputs[name].size == 1
     hint = "it is also 0 if no kernel was launched" if one else f"all of {name} is 0: was the kernel launched?"
-    return dataclasses.replace(mismatch, message=f"{mismatch.message}; {hint} (cudaGetLastError() tells)")
+    return dataclasses.replace(mismatch, message=f"{mismatch.message}; {hint} ({wording.not_launched})")
 
 
 def shown_arrays(pack: Pack, prepared_case: PreparedCase, outputs: dict[str, Array] | None) -> tuple[ShownArray, ...]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from emulator.records import dataclass
+from emulator.wording import wording_of
 from judge.compile.artifact import Artifact
 from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
 from judge.packs.pack import Case, Pack
@@ -88,6 +89,7 @@ class CaseRunner:
     ):  # fmt: skip
         self._factory = factory
         self._pack = pack
+        self._wording = wording_of(pack.build.language)
         self._artifact = artifact
         self._source = source.decode("utf-8", "replace")
         self._seed = seed
@@ -223,9 +225,9 @@ class CaseRunner:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
                 record.ran, record.fetched, names, bounds.call_s,
-                lambda: first_mismatch(prepared_case.check, outputs, _launches(record)),
+                lambda: first_mismatch(prepared_case.check, outputs, _launches(record), self._wording),
                 reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
-                source=self._source, file_name=self._artifact.file_name,
+                source=self._source, file_name=self._artifact.file_name, wording=self._wording,
             )  # fmt: skip
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)

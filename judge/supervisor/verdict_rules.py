@@ -12,6 +12,7 @@ import signal
 from collections.abc import Callable, Sequence
 
 from emulator.records import dataclass
+from emulator.wording import CUDA, Wording
 from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, split_files
 from judge.errors import InternalError, KilledFromOutside
 from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch
@@ -202,7 +203,7 @@ def _why_not_loaded(message: str) -> str:
 def outcome_of_call(
     ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
     *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (), source: str = "",
-    file_name: str = MAIN,
+    file_name: str = MAIN, wording: Wording = CUDA,
 ) -> Outcome:  # fmt: skip
     """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
 
@@ -216,7 +217,7 @@ def outcome_of_call(
     faults = tuple(fault_of(claim, call_lines, own) for claim in report.faults)
     told_of = functools.partial(describe_call, call_lines=call_lines, own=own)
     failed = [call for call in report.calls if call.name not in STICKY and call.name not in _ANSWERS]
-    stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s)
+    stopped = _outcome_if_stopped(ran, fetched, report, names, limit_s, wording)
     if stopped is not None:
         ignored = next((call for call in failed if not call.asked), None)
         before = ""
@@ -225,7 +226,7 @@ def outcome_of_call(
         return Outcome(stopped.verdict, stopped.message + before, None, faults)
     read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
     if read is not None and reads_are_errors:
-        return Outcome(Verdict.RUNTIME_ERROR, describe(read), None, faults)
+        return Outcome(Verdict.RUNTIME_ERROR, _described(read, wording), None, faults)
     mismatch = compare()
     if mismatch is None:
         ignored = next((call for call in failed if call.why and not call.asked), None)
@@ -248,7 +249,7 @@ def outcome_of_call(
     told = next((f"; {told_of(call)}" for call in failed if call.why), "")
     outside = [fault for fault in faults if fault.message and fault.kind.startswith(_OUT_OF_BOUNDS)]
     if outside:
-        told += f"; {in_order(outside)[0].message}"
+        told += f"; {in_order(outside)[0].message}{wording.bounds}"
     else:
         told += next((f"; {describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
@@ -330,7 +331,7 @@ def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFa
 
 
 def _outcome_if_stopped(
-    ran: RunReply, fetched: FetchReply, report: ReportClaim, names: Sequence[str], limit_s: float
+    ran: RunReply, fetched: FetchReply, report: ReportClaim, names: Sequence[str], limit_s: float, wording: Wording
 ) -> Outcome | None:
     """Returns the outcome of a call that was stopped, whose outputs do not matter; None otherwise."""
     if report.unsupported.startswith(_EMULATOR_FAULT):
@@ -348,13 +349,15 @@ def _outcome_if_stopped(
     writes = (claim for claim in report.faults if claim.is_write and claim.other is None)
     written = next((claim for claim in writes if claim.kind not in _NOTES), None)
     if written is not None:
-        return Outcome(Verdict.RUNTIME_ERROR, describe(written))
+        return Outcome(Verdict.RUNTIME_ERROR, _described(written, wording))
     if ran.name == "cudaErrorLaunchTimeout":
         stuck = [claim for claim in report.faults if claim.kind in _STUCK]
         what = describe(stuck[-1]) if stuck else explain_cuda(ran.name, without_folder(ran.message))
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     if ran.name in STICKY:
-        what = describe(report.faults[0]) if report.faults else explain_cuda(ran.name, without_folder(ran.message))
+        what = explain_cuda(ran.name, without_folder(ran.message))
+        if report.faults:
+            what = _described(report.faults[0], wording)
         return Outcome(Verdict.RUNTIME_ERROR, what)
     if ran.name == RAISED:
         return Outcome(Verdict.RUNTIME_ERROR, f"solve raised an exception: {without_folder(ran.message)}")
@@ -365,6 +368,11 @@ def _outcome_if_stopped(
         if flags & 4:
             return Outcome(Verdict.RUNTIME_ERROR, f"changed its input {name}, which is only to be read")
     return None
+
+
+def _described(claim: FaultClaim, wording: Wording) -> str:
+    """Returns what a fault is, and what may keep an access within its buffer."""
+    return describe(claim) + (wording.bounds if claim.kind.startswith(_OUT_OF_BOUNDS) else "")
 
 
 def _found_before(ending: Ending) -> str:

@@ -24,7 +24,7 @@ COUNTS = (
     "thread_instructions", "global_requests", "global_sectors", "global_sectors_ideal", "shared_wavefronts",
     "shared_wavefronts_ideal", "l1_hit_sectors", "l2_sectors", "atomics", "atomic_serialized", "global_loads",
     "missed_loads", "global_atomics", "awaited_global_atomics", "awaited_shared_atomics", "swap_rounds",
-    "dependent_steps", "dependent_loads",
+    "dependent_steps", "dependent_loads", "global_load_lanes",
 )  # fmt: skip
 KERNEL_COUNTS = (
     "dram_read_bytes", "dram_write_bytes", "barriers", "registers_per_thread", "static_shared_bytes",

@@ -12,7 +12,7 @@ from store.models.base import Base
 
 
 class Duty(Base):
-    """A periodic task, when it was last done and by whom. The only one is ``sweep``."""
+    """A task, when it was last done and by whom: ``sweep``; ``build cuda`` and the like, which a worker can do."""
 
     __tablename__ = "duties"
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import secrets
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +25,7 @@ from store.boards.audits import request_audit
 from store.boards.rechecks import request_recheck
 from store.boards.scores import record_measurement
 from store.boards.totals import count_judgement
+from store.languages import is_job_in
 from store.models import Device, Job, State, Submission
 from store.operation.webhooks import record_accepted
 from store.queue.artifacts import store_artifact
@@ -106,15 +108,19 @@ def claim_job(
     rules: LeaseRules,
     device_key: str | None = None,
     rung_before: datetime | None = None,
+    lacking: Collection[str] = (),
 ) -> Lease | None:
     """Claims the stage's next waiting job (``store.queue.turns``) for ``owner``. Returns None if no job waits.
 
     ``device_key`` restricts the claim to one device; one that an operator holds runs nothing. ``rung_before`` skips
-    jobs rung since then, so that polling takes only jobs whose ring was probably lost.
+    jobs rung since then, so that polling takes only jobs whose ring was probably lost. ``lacking`` are languages that
+    the worker leaves to others.
     """
     waiting = _waiting(stage, now=now, device_key=device_key)
     if rung_before is not None:
         waiting = waiting.where(Job.rung_at < rung_before)
+    if lacking:
+        waiting = waiting.where(~is_job_in(lacking))
     # PostgreSQL skips rows that other workers are claiming; SQLite has only one writer at a time.
     first = waiting.order_by(*in_turn()).limit(1).with_for_update(skip_locked=True).scalar_subquery()
     token = secrets.token_hex(16)

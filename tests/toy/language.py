@@ -24,6 +24,8 @@ class ToyLanguage(Language):
     grammar = "toy"
     barrier = "await"
     docs_url = "https://example.org/toy"
+    installing = ""
+    listings = ()
     records = False
 
     def missing(self) -> str:

@@ -16,6 +16,7 @@ from web.challenges.search import search
 from web.devices import device_choices
 from web.services import reader, services
 from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
+from web.submissions.languages import missing
 
 TAG = "challenges"
 
@@ -95,7 +96,7 @@ def _language(pack: Pack, name: str) -> schemas.Language:
         suffix=language.suffixes[0],
         comment=language.comment,
         starter=language.starter(pack),
-        missing=language.missing(),
+        missing=missing(language),
     )
 
 

@@ -25,6 +25,7 @@ from web.services import reader, services
 from web.statement import render_statement
 from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
 from web.submissions.forms import SubmissionForm
+from web.submissions.languages import missing
 from web.submissions.links import links_of
 from web.tracks.progress import find_next, find_place, read_done, view_track
 
@@ -142,6 +143,7 @@ def show(slug: str) -> str:
         source=edited or (language.starter(pack) if draft is None else draft.source),
         language=language,
         languages=languages,
+        missing={each.name for each in languages if missing(each)},
         accepted=",".join(dict.fromkeys(end for each in languages for end in (*each.suffixes, *each.companions))),
         edited=edited is not None,
         judged=None if judged is None else links_of(judged),

@@ -21,6 +21,7 @@ from web.intake import Accepted
 from web.problems import Problem, sentence, unknown
 from web.services import Services, reader, release_reader
 from web.site import offered_devices, site_settings
+from web.submissions.languages import missing
 from web.tracing import traceparent
 
 log = structlog.get_logger(__name__)
@@ -68,6 +69,9 @@ def accept_submission(
     if device not in choices:
         raise unknown("device", device, choices)
     language = chosen_language(pack, language)
+    lacks = missing(BUILTIN_LANGUAGES.of(language))
+    if lacks:
+        raise Problem(422, "language_missing", f"{lacks}.", fields={"language": lacks})
     if custom_input is not None:
         _require_valid(pack, custom_input, choices[device].kind, mode)
     rules = site_settings()

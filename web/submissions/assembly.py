@@ -15,9 +15,10 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from emulator.model import Gpu, gpu_names, load_gpu, occupancy_of
 from judge.compile.architecture import gpu_architecture
-from judge.compile.assembly import Assembly, FunctionAssembly
+from judge.compile.assembly import LISTINGS, Assembly, FunctionAssembly
 from judge.compile.assembly_json import from_json
 from judge.judgement import Judgement
+from judge.languages.registry import BUILTIN_LANGUAGES
 from store.assemblies import TooManyWaitingError, find_assembly, read_content, request_assembly
 from store.draft_assemblies import WantedAssembly, find_draft_assembly, request_draft_assembly
 from store.queue.intake import encode_source
@@ -70,16 +71,17 @@ class ShownFunction:
 @blueprint.get("/submissions/<public_id>/assembly")
 @login_required
 def show(public_id: str) -> str:
-    """Renders the machine code (or with ``view=ptx`` the PTX) for ``arch``, or offers to make it."""
+    """Renders the machine code (or with ``view`` another listing) for ``arch``, or offers to make it."""
     submission = own_submission(public_id)
     known = architectures(submission.judgement)
     arch = request.args.get("arch") or _default(submission.judgement)
     if arch not in known:
         raise Problem(404, "unknown_architecture", f"There is no architecture “{arch[:40]}” here.", nearest=known)
-    view = "ptx" if request.args.get("view") == "ptx" else "sass"
     asked = find_assembly(reader(), submission, arch)
     content = None if asked is None else read_content(asked)
-    functions = [] if content is None else _shown(from_json(content), view, arch)
+    assembly = Assembly(arch, ()) if content is None else from_json(content)
+    view = request.args.get("view", "")
+    view = view if view in assembly.kinds else "sass"
     return render_template(
         "submissions/assembly.html",
         submission=submission,
@@ -89,8 +91,9 @@ def show(public_id: str) -> str:
         view=view,
         asked=asked,
         working=asked is not None and asked.ended_at is None,
+        kinds={kind: LISTINGS[kind] for kind in reversed(assembly.kinds)},
         made=content is not None,
-        functions=functions,
+        functions=_shown(assembly, view, arch),
         lines=highlight_lines(submission.source, language_of(submission).grammar),
     )
 
@@ -112,6 +115,8 @@ def draft(slug: str) -> Response:
     if arch not in known:
         raise Problem(422, "invalid", f"arch is one of {', '.join(known)}.")
     language = chosen_language(pack, request.form.get("language") or None)
+    kinds = {kind: LISTINGS[kind] for kind in BUILTIN_LANGUAGES.of(language).listings}
+    view = view if view in kinds else "ptx"
     wanted = WantedAssembly(require_visitor().id, slug, pack.digest, language, arch, source)
     asked = find_draft_assembly(reader(), wanted)
     if asked is None:
@@ -122,7 +127,7 @@ def draft(slug: str) -> Response:
     content = None if asked is None else read_content(asked)
     functions = [] if content is None else _shown(from_json(content), view, arch)
     html = render_template(
-        "submissions/_machine_code.html", known=known, arch=arch, view=view, functions=functions,
+        "submissions/_machine_code.html", known=known, arch=arch, kinds=kinds, view=view, functions=functions,
         made=content is not None, problem=None if asked is None else asked.problem,
     )  # fmt: skip
     lines = sorted({each.line for function in functions for each in function.listing if each.line})
@@ -173,7 +178,7 @@ def _gpus() -> list[Gpu]:
 def _shown(assembly: Assembly, view: str, arch: str) -> list[ShownFunction]:
     shown, seen = [], set[int | None]()
     for function in assembly.functions:
-        listing = function.ptx if view == "ptx" else function.sass
+        listing = function.listing(view)
         rows = []
         for each in listing[:MOST_INSTRUCTIONS]:
             rows.append(ShownInstruction(each.line, each.text, each.is_label, each.line not in seen))

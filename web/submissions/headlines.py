@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from emulator.wording import wording_of
 from judge.compile.source_files import OwnLines
 from judge.judgement import OF_WHOLE_LAUNCHES, SAME_IN_ALL_ORDERS, CaseJudgement, MemoryFault
+from judge.languages.base import Language
 from web.submissions.diagnostics import fault_detail
 
 
@@ -16,7 +18,7 @@ def _told(case: CaseJudgement, message: str) -> MemoryFault | None:
     return min((each for each in found if each[0] >= 0), key=lambda each: each[0], default=(0, None))[1]
 
 
-def race_headline(case: CaseJudgement | None, own: OwnLines, barrier: str) -> str:
+def race_headline(case: CaseJudgement | None, own: OwnLines, language: Language) -> str:
     """Returns a race that made a case fail in one sentence, with its lines and what to do; the case has the details."""
     fault = _told(case, case.message) if case is not None else None
     if fault is None or fault.other is None or fault.file not in own:
@@ -28,7 +30,8 @@ def race_headline(case: CaseJudgement | None, own: OwnLines, barrier: str) -> st
     if len(lines) > 1 and lines != plain:
         where = f", lines {' and '.join(plain)}"
     one_block = fault.block == fault.other.block
-    remedy = f"add {barrier} between them" if one_block else "blocks need atomics, or a second kernel"
+    blocks = f"{wording_of(language.name).block}s"
+    remedy = f"add {language.barrier} between them" if one_block else f"{blocks} need atomics, or a second kernel"
     remedy = OF_WHOLE_LAUNCHES.get(fault.kind, remedy)
     return f"{fault.kind[:1].upper()}{fault.kind[1:]}{where}: {remedy}."
 

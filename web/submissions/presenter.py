@@ -154,7 +154,7 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
     return Report(
         verdict=judgement.verdict.value,
         title=_title(judgement),
-        message=race_headline(first_failure, own, written_in.barrier)
+        message=race_headline(first_failure, own, written_in)
         or fault_headline(first_failure, judgement.message, own)
         or _described(judgement, first_failure, views)
         or _summary(judgement.verdict, views),

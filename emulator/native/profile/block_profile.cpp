@@ -170,7 +170,9 @@ void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask,
     if (!(shared | global)) return;
     if (site.kind == EMU_ATOMIC) access_atomic(site, counters, shared, global, address);
     if (shared) access_shared(warp, site, counters, shared, address);
-    if (global) access_cached(warp, site, false, counters, AccessFootprint(global, address, site.size));
+    if (!global) return;
+    if (site.kind == EMU_LOAD) counters.global_load_lanes += static_cast<uint32_t>(__builtin_popcount(global));
+    access_cached(warp, site, false, counters, AccessFootprint(global, address, site.size));
 }
 
 void BlockProfile::access_atomic(const EmuSite &site, Counters &counters, uint32_t shared, uint32_t global, const uint64_t *address) {

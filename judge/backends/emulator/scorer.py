@@ -95,7 +95,7 @@ class ModelledScorer:
         transfers = call.transfers
         if job.artifact.loader != NATIVE_LOADER:
             transfers = _without_interpreter(transfers, report.launches)
-        modelled = modelled_call(report, job.build, gpu, transfers)
+        modelled = modelled_call(report, job.build, gpu, transfers, language=job.pack.build.language)
         doubt = why_count_implausible(
             float(report.warp_instructions), *task, _copied_bytes(transfers), _host_s(transfers)
         )

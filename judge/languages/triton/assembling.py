@@ -1,4 +1,4 @@
-"""Listings of the kernels of a Triton submission: PTX, and the machine code of a GPU, by the lines of its file."""
+"""Listings of the kernels of a Triton submission, from Triton's own code to a GPU's, by the lines of its file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from judge.compile.toolchain import Toolchain, find_toolchain
 from judge.errors import InternalError
 from judge.languages.base import Buildable
 from judge.languages.triton.building import FILE_NAME, check_source, compile_kernels
+from judge.languages.triton.intermediate import read_ir
 from judge.languages.triton.machine_code import assemble_ptx
 from judge.sandbox.bind import Bind
 from judge.settings import JudgeSettings
@@ -31,7 +32,7 @@ def assemble(source: bytes, challenge: Buildable, arch: str, settings: JudgeSett
     if problem is not None:
         return NotAssembled(problem)
     target, toolchain = Target("cuda", arch.rstrip("af")), find_toolchain(settings.nvcc)
-    compiled = compile_kernels(source, challenge, target, settings)
+    compiled = compile_kernels(source, challenge, target, settings, keeps_stages=True)
     if compiled.problem or not compiled.kernels:
         return NotAssembled(compiled.problem or "solve launches no kernel.")
     assembled = assemble_ptx([kernel.image for kernel in compiled.kernels], target, toolchain, settings)
@@ -41,12 +42,15 @@ def assemble(source: bytes, challenge: Buildable, arch: str, settings: JudgeSett
     listings = [_disassembled(code, own, toolchain, settings) for code in assembled.machine_code]
     resources = {each.kernel: each for each in assembled.kernels}
     made = []
-    for kernel, sass in zip(compiled.kernels, listings, strict=True):
+    for kernel, stages, sass in zip(compiled.kernels, compiled.stages, listings, strict=True):
+        ttir, ttgir = (read_ir(text, own) for text in stages)
         for function in read_ptx(kernel.image.decode(), own):
+            # Functions that a kernel calls stand in its own text.
+            is_it = function.symbol == kernel.name
             made.append(
                 FunctionAssembly(
                     function.symbol, function.is_kernel, function.block_threads, resources.get(function.symbol),
-                    function.listing, sass.get(function.symbol, ()),
+                    function.listing, sass.get(function.symbol, ()), ttir if is_it else (), ttgir if is_it else (),
                 )
             )  # fmt: skip
     return Assembly(arch, tuple(made))

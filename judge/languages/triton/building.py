@@ -53,11 +53,15 @@ from judge.wire.python_program import (
 
 FILE_NAME = "kernel.py"
 LOADER = "judge.runner.triton.program"
+#: What Triton makes of a kernel before it is PTX.
+STAGES = ("ttir", "ttgir")
 _NAME = re.compile(r"[A-Za-z_]\w{0,200}", re.ASCII)
 _KIND = re.compile(r"\*?k?[a-z0-9]{1,10}", re.ASCII)
 #: What the first jail sends, in bytes.
 _MOST_BYTES = 128 << 20
 _MOST_PTX_BYTES = 8 << 20
+#: What is told of notes, and how many characters of each.
+_MOST_NOTES, _MOST_NOTE = 8, 400
 _KNOWN_GOOD = b"""import triton
 import triton.language as tl
 
@@ -76,10 +80,15 @@ def solve(*arguments):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of the first jail: the kernels, or the reason why there are none."""
+    """What came of the first jail: the kernels, or the reason why there are none.
+
+    ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author.
+    """
 
     kernels: tuple[CompiledKernel, ...]
     problem: str = ""
+    stages: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def build_submission(
@@ -111,7 +120,7 @@ def build_submission(
         report = _error(problem, started_s, settings)
     else:
         artifact = _artifact(source, compiled.kernels, assembled, target)
-        report = _report(assembled, started_s)
+        report = _report(assembled, compiled.notes, started_s)
         if len(artifact.library) > settings.build.artifact_bytes:
             report, artifact = _error("The compiled kernels are too large.", started_s, settings), None
     cache.store(settings.data_dir, key, report, artifact, shared=settings.shared_builds)
@@ -131,10 +140,12 @@ def check_source(source: bytes, challenge: Buildable, settings: JudgeSettings) -
     return None
 
 
-def compile_kernels(source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings) -> Compiled:
+def compile_kernels(
+    source: bytes, challenge: Buildable, target: Target, settings: JudgeSettings, *, keeps_stages: bool = False
+) -> Compiled:
     """Returns the kernels that ``solve`` launches, as PTX. Raises InternalError where the source is not at fault."""
     shapes = pack_shapes(challenge.call_shapes(target.kind))
-    output, answer = _run_triton(source, shapes, target, settings)
+    output, answer = _run_triton(source, shapes, target, settings, keeps_stages=keeps_stages)
     limits = settings.build
     require_work(output)
     if output.timed_out:
@@ -151,10 +162,12 @@ def compile_kernels(source: bytes, challenge: Buildable, target: Target, setting
                 f"Triton does not work in the compiler's jail: {_last_line(good)}", "gpujudge doctor; pip check"
             )
         return Compiled((), f"The build ended without a result: {_last_line(output) or 'the file ends the process'}")
-    return _read_answer(answer)
+    return _read_answer(answer, keeps_stages=keeps_stages)
 
 
-def _run_triton(source: bytes, shapes: bytes, target: Target, settings: JudgeSettings) -> tuple[Output, bytes]:
+def _run_triton(
+    source: bytes, shapes: bytes, target: Target, settings: JudgeSettings, *, keeps_stages: bool = False
+) -> tuple[Output, bytes]:
     paths = module_paths(settings.data_dir)
     with ExitStack() as stack:
         folder = stack.enter_context(workplace(settings))
@@ -172,7 +185,9 @@ def _run_triton(source: bytes, shapes: bytes, target: Target, settings: JudgeSet
             jail=settings.jail,
             hidden=trusted_folders(),
         )  # fmt: skip
-        numbers = (capability_of(target.arch), _ptx_version(settings), int(is_ptx_alone(target.arch)))
+        numbers = (
+            capability_of(target.arch), _ptx_version(settings), int(is_ptx_alone(target.arch)), int(keeps_stages),
+        )  # fmt: skip
         command = [
             sys.executable, *PYTHON_OPTIONS, "-m", "judge.runner.triton.build", *map(str, (*given, *numbers)),
             f"{folder}/{FILE_NAME}",
@@ -198,7 +213,7 @@ def _ptx_version(settings: JudgeSettings) -> int:
     return min(88, known.get(int(major), 88))
 
 
-def _read_answer(answer: bytes) -> Compiled:
+def _read_answer(answer: bytes, *, keeps_stages: bool) -> Compiled:
     """Reads what the first jail sent, which may be anything."""
     try:
         found = json.loads(answer)
@@ -210,7 +225,9 @@ def _read_answer(answer: bytes) -> Compiled:
         read = tuple(_read_kernel(each) for each in kernels)
         if len({kernel.name for kernel in read}) < len(read):
             raise ValueError("two kernels of one name")
-        return Compiled(read)
+        stages = [tuple(_text(each[stage])[:_MOST_PTX_BYTES] for stage in STAGES) for each in kernels if keeps_stages]
+        notes = tuple(_text(note)[:_MOST_NOTE] for note in found["notes"][:_MOST_NOTES])
+        return Compiled(read, stages=tuple(stages), notes=notes)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Compiled((), f"The build ended with a result that cannot be read: {str(error)[:200]}")
 
@@ -260,7 +277,7 @@ def _artifact(source: bytes, kernels: Sequence[CompiledKernel], assembled: Assem
     )
 
 
-def _report(assembled: Assembled, started_s: float) -> BuildReport:
+def _report(assembled: Assembled, notes: tuple[str, ...], started_s: float) -> BuildReport:
     kernels = assembled.kernels
     spills = [each.spill_stores_bytes + each.spill_loads_bytes for each in kernels]
     return BuildReport(
@@ -269,6 +286,7 @@ def _report(assembled: Assembled, started_s: float) -> BuildReport:
         registers=max((each.registers for each in kernels), default=None),
         spills=max(spills, default=None),
         kernels=kernels,
+        notes=notes,
     )
 
 
@@ -283,8 +301,11 @@ def _last_line(output: Output) -> str:
 
 @functools.cache
 def version() -> str:
-    """Returns Triton's version."""
-    return f"Triton {importlib.metadata.version('triton')}"
+    """Returns Triton's version; without a number where it is not installed."""
+    try:
+        return f"Triton {importlib.metadata.version('triton')}"
+    except importlib.metadata.PackageNotFoundError:
+        return "Triton"
 
 
 @functools.cache

@@ -17,9 +17,8 @@ from judge.settings import JudgeSettings
 if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
 
-_MISSING = (
-    "Triton is not installed here: pip install 'gpujudge[triton]', or in a clone pip install '.[triton]' (290 MB)"
-)
+_INSTALLING = "pip install 'gpujudge[triton]', or in a clone pip install '.[triton]' (290 MB)"
+_MISSING = f"Triton is not installed here: {_INSTALLING}"
 
 
 class TritonLanguage(Language):
@@ -33,7 +32,9 @@ class TritonLanguage(Language):
     comment = "#"
     grammar = "python"
     barrier = "tl.debug_barrier()"
+    installing = _INSTALLING
     docs_url = "https://triton-lang.org/main/python-api/triton.language.html"
+    listings = ("ttir", "ttgir", "ptx", "sass")
     records = False
 
     def missing(self) -> str:
@@ -57,7 +58,10 @@ class TritonLanguage(Language):
         return build_submission(source, challenge, target, settings)
 
     def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
-        report, artifact = self.build(self.starter(challenge).encode(), challenge, target, settings)
+        # It launches nothing, so that a machine which only runs submissions needs no Triton.
+        from judge.languages.triton.building import build_submission
+
+        report, artifact = build_submission(self.starter(challenge).encode(), challenge, target, settings)
         if artifact is None:
             raise InternalError(f"the starter of {challenge.slug} does not build: {report.log[:300]}")
         return artifact

@@ -1,9 +1,9 @@
 """``python -m judge.runner.triton.build``: builds a submission in the compiler's jail.
 
-The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR PATH. The first three are descriptors; PATH is
-where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``, and
-``kernels``, empty if the build failed. The submission shares this process and may write anything there: it decides what
-code it gets, and nothing else is taken from here.
+The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR STAGES PATH. The first three are descriptors;
+PATH is where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``,
+and ``kernels``, empty if the build failed; with STAGES not 0, each has its TTIR and TTGIR, too. The submission shares
+this process and may write anything there: it decides what code it gets, and nothing else is taken from here.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ class Refused(Exception):
 
 
 def main(argv: Sequence[str]) -> None:
-    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator = (int(text) for text in argv[:6])
-    path = argv[6]
+    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator, stages = map(int, argv[:7])
+    path = argv[7]
     source, shapes = _read(source_fd), _read(shapes_fd)
     Path(path).write_bytes(source)
     answer: dict[str, Any]
     try:
-        kernels = build(source, shapes, path, capability, ptx_version, for_emulator=bool(emulator))
-        answer = {"log": "", "kernels": kernels}
+        compiler = {"for_emulator": bool(emulator), "keeps_stages": bool(stages)}
+        kernels, notes = build(source, shapes, path, capability, ptx_version, **compiler)
+        answer = {"log": "", "kernels": kernels, "notes": notes}
     except Refused as refused:
         answer = {"log": str(refused), "kernels": [], "refused": True}
     with os.fdopen(output_fd, "w", closefd=False) as output:
@@ -52,14 +53,21 @@ def main(argv: Sequence[str]) -> None:
 
 
 def build(
-    source: bytes, shapes: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool
-) -> list[Made]:
-    """Returns the compiled kernels. Raises Refused."""
+    source: bytes,
+    shapes: bytes,
+    path: str,
+    capability: int,
+    ptx_version: int,
+    *,
+    for_emulator: bool,
+    keeps_stages: bool,
+) -> tuple[list[Made], list[str]]:
+    """Returns the compiled kernels, and what the author should know of them. Raises Refused."""
     found = _recorded(source, shapes, path)
     if not found.general:
-        return []
+        return [], []
     try:
-        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator)
+        compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator, keeps_stages=keeps_stages)
     except SourceError as error:
         raise Refused(str(error)) from None
     wanted = {**found.general, **found.timed}
@@ -70,15 +78,31 @@ def build(
     special = {key: each for general in failed for key, each in found.specials[general].items() if key not in made}
     if special:
         made |= _compiled(compiler, list(special.values()), taken)
+    errors: dict[str, str] = {}
     for general in failed:
         instead = [made[key] for key in found.specials[general] if key != general]
-        errors = [each["error"] for each in instead if "error" in each]
-        if errors or not instead:
-            raise Refused(errors[0] if errors else made[general]["error"])
-    for key in found.timed:
-        if "error" in made[key]:
-            raise Refused(made[key]["error"])
-    return [{"key": key, **each} for key, each in made.items() if "error" not in each]
+        wrong = [each["error"] for each in instead if "error" in each]
+        if wrong or not instead:
+            errors[general] = wrong[0] if wrong else made[general]["error"]
+    errors |= {key: made[key]["error"] for key in found.timed if "error" in made[key]}
+    notes: dict[str, None] = {}
+    for general, choices in found.choices.items():
+        of_it = [general, *choices[0].timed]
+        why = next((errors[key] for key in of_it if key in errors), "")
+        for choice in choices[1:] if why else ():
+            others = {choice.general.key: choice.general, **choice.timed}
+            tried = _compiled(compiler, [each for key, each in others.items() if key not in made], taken)
+            if not any("error" in each for each in tried.values()):
+                made = {key: each for key, each in made.items() if key not in of_it} | tried
+                errors = {key: told for key, told in errors.items() if key not in of_it}
+                notes[f"autotune: {choice.told}, since the first does not compile: {why}"] = None
+                break
+        else:
+            if len(choices) > 1:
+                notes[f"autotune: {choices[0].told}; the judge times none of them, so put the best one first"] = None
+    if errors:
+        raise Refused(next(iter(errors.values())))
+    return [{"key": key, **each} for key, each in made.items() if "error" not in each], list(notes)
 
 
 def _recorded(source: bytes, shapes: bytes, path: str) -> Recorded:

@@ -18,6 +18,8 @@ from judge.runner.triton.specialization import Specialization
 
 #: Shared memory that a block may have on a GPU, in bytes, by compute capability.
 SHARED_BYTES = {75: 65536, 80: 166912, 86: 101376, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}
+#: What Triton makes of a kernel before LLVM has it.
+STAGES = ("ttir", "ttgir")
 #: One compiled kernel, as plain data; or, under ``error``, why there is none.
 Made = dict[str, Any]
 
@@ -29,9 +31,11 @@ class SourceError(Exception):
 class Compiler:
     """Triton, with the submission's module in it."""
 
-    def __init__(self, source: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool) -> None:
+    def __init__(
+        self, source: bytes, path: str, capability: int, ptx_version: int, *, for_emulator: bool, keeps_stages: bool
+    ) -> None:
         self._capability, self._ptx_version, self._path = capability, ptx_version, path
-        self._is_for_emulator = for_emulator
+        self._is_for_emulator, self._keeps_stages = for_emulator, keeps_stages
         self._functions: dict[tuple[str, int], Any] = {}
         self._triton = self._import()
         try:
@@ -103,20 +107,26 @@ class Compiler:
         )
         stages: dict[str, Any] = {}
         backend.add_stages(stages, options, source.language)
-        for stage in ("ttir", "ttgir", "llir", "ptx"):
+        kept: dict[str, str] = {}
+        for stage in ("ttir", "ttgir", "llir"):
             module = stages[stage](module, metadata)
+            if self._keeps_stages and stage in STAGES:
+                kept[stage] = str(module)
+        # Before what takes longest.
         shared, most = int(metadata["shared"]), SHARED_BYTES.get(self._capability, 101376)
         if shared > most:
             text = f"{wanted.in_words(names)} needs {shared:,} bytes of shared memory a block, and there are {most:,}"
             return {"error": f"{FILE_NAME}:{wanted.line}: error: {text}: make its tiles smaller, or num_stages"}
         if int(metadata.get("num_ctas", 1)) != 1:
             return {"error": f"{FILE_NAME}:{wanted.line}: error: num_ctas above 1 (clusters) is not supported"}
+        module = stages["ptx"](module, metadata)
         entry = str(metadata["name"])
         return {
             "name": name, "warps": int(metadata["num_warps"]), "shared": shared,
             "scratch": int(metadata.get("global_scratch_size") or 0),
             "align": int(metadata.get("global_scratch_align") or 1),
             "ptx": _with_own_lines(re.sub(rf"(\.entry\s+){re.escape(entry)}\b", rf"\g<1>{name}", module)),
+            **{stage: text.replace(f"@{entry}(", f"@{name}(") for stage, text in kept.items()},
         }  # fmt: skip
 
     def _decoded(self, constant: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ starts it on the device.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +27,15 @@ MAX_CONFIGS = 64
 _GRID = 3
 
 
+class NotCompiledError(RuntimeError):
+    """Raised when no kernel was compiled for a launch."""
+
+
 class Launcher(Protocol):
     """What a launch becomes."""
+
+    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        """Launches the first of the autotuned kernel's configurations, each in words and as a launch, that compiles."""
 
     def launch(
         self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
@@ -144,6 +152,9 @@ class Config:
         }  # fmt: skip
         return {**self.kwargs, **options}
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in self.all_kwargs().items() if value != OPTIONS.get(name))
+
 
 class _Around:
     """A kernel with something around it. ``fn`` is what is inside."""
@@ -170,24 +181,36 @@ class _Around:
 
 class Autotuned(_Around):
     """A kernel under ``@triton.autotune``. The judge compiles ahead and times no configurations: the first one that is
-    left runs."""
+    left and compiles runs."""
 
-    def __init__(self, inside: Any, configs: Sequence[Config], prune: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, inside: Any, configs: Sequence[Config], prune: Mapping[str, Any] | None, launcher: Launcher
+    ) -> None:
         super().__init__(inside)
+        self._launcher = launcher
         if len(configs) > MAX_CONFIGS:
             raise ValueError(f"{self.__name__} has {len(configs)} configurations; at most {MAX_CONFIGS} are taken")
         self.configs = list(configs) or [Config({})]
         self._prune = prune or {}
 
     def run(self, *args: Any, grid: Any, **kwargs: Any) -> None:
-        config = self.configs[0]
         named = dict(zip(self.arg_names, args, strict=False))
+        left = self.configs
         if (early := self._prune.get("early_config_prune")) is not None:
-            config = next(iter(early(self.configs, named, **kwargs)), config)
-        if config.pre_hook is not None:
-            config.pre_hook({**named, **kwargs, **config.kwargs})
-        self.best_config = config
-        self.fn.run(*args, grid=grid, **{**kwargs, **config.all_kwargs()})
+            left = list(early(self.configs, named, **kwargs)) or self.configs
+
+        def launch(config: Config) -> None:
+            if config.pre_hook is not None:
+                config.pre_hook({**named, **kwargs, **config.kwargs})
+            self.best_config = config
+            self.fn.run(*args, grid=grid, **{**kwargs, **config.all_kwargs()})
+
+        count = len(self.configs)
+        choices = [(f"{self._number(each)} of {count} ({each})", functools.partial(launch, each)) for each in left]
+        self._launcher.launch_one_of(self.__name__, choices)
+
+    def _number(self, config: Config) -> str:
+        return str(self.configs.index(config) + 1) if config in self.configs else "one more"
 
 
 class Heuristic(_Around):

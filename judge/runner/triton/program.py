@@ -6,7 +6,7 @@ import contextlib
 import os
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from judge.runner.device import DeviceError, LaunchingDevice
@@ -14,6 +14,7 @@ from judge.runner.submission import LoadError
 from judge.runner.triton import stand_ins
 from judge.runner.triton.arrays import Tensor
 from judge.runner.triton.dtypes import dtype_of
+from judge.runner.triton.kernels import NotCompiledError
 from judge.runner.triton.source_module import execute, find_solve, stack, told
 from judge.runner.triton.specialization import Specialization
 from judge.wire.elements import Element
@@ -48,15 +49,28 @@ class CompiledLauncher:
         self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
         values: Sequence[Any],
     ) -> None:  # fmt: skip
-        """Raises RuntimeError where no kernel was compiled for it."""
+        """Raises NotCompiledError where no kernel was compiled for it."""
         kernel = self._kernels.get(special.key) or self._kernels.get(general.key)
         if kernel is None:
-            raise RuntimeError(
+            raise NotCompiledError(
                 f"nothing was compiled for {general.in_words(names)}: the judge compiles ahead what solve launches "
                 "with the sizes of each case, so launches may depend on sizes, and not on anything else"
             )
         given = [values[index] for index, _ in kernel.arguments]
         self._device.start_kernel(kernel, grid, [each.data_ptr() if type(each) is Tensor else each for each in given])
+
+    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        """Launches the first that was compiled. Raises NotCompiledError where none was."""
+        del name
+        first: NotCompiledError | None = None
+        for _, launch in choices:
+            try:
+                launch()
+                return
+            except NotCompiledError as error:
+                first = first or error
+        if first is not None:
+            raise first
 
 
 class PythonSubmission:

@@ -22,6 +22,10 @@ _ALIGNMENT = 256
 PATIENCE_S = 5.0
 
 
+#: So many configurations are tried where the first of an autotuned kernel does not compile.
+MOST_CHOICES = 8
+
+
 class TooManyError(Exception):
     """Raised when more specializations are launched than are compiled."""
 
@@ -31,16 +35,27 @@ class _Expired(BaseException):
 
 
 @dataclass(slots=True)
+class Choice:
+    """One configuration of an autotuned kernel, in words; ``timed`` are its special ones of timed calls."""
+
+    told: str
+    general: Specialization
+    timed: dict[str, Specialization] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Recorded:
     """What was launched: general specializations, those of timed calls that are special, and the names of parameters.
 
-    ``specials`` are all special ones of a general one, for where the latter does not compile.
+    ``specials`` are all special ones of a general one, for where the latter does not compile. ``choices`` are all
+    configurations of an autotuned kernel, by the general specialization of the first: only that one is in ``general``.
     """
 
     general: dict[str, Specialization] = field(default_factory=dict)
     timed: dict[str, Specialization] = field(default_factory=dict)
     specials: dict[str, dict[str, Specialization]] = field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    choices: dict[str, list[Choice]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len({**self.general, **self.timed})
@@ -51,7 +66,10 @@ class RecordingLauncher:
 
     def __init__(self) -> None:
         self.found = Recorded()
+        self._last: tuple[Specialization, Specialization] | None = None
         self.is_timed = False
+        #: What other configurations launch, which is not compiled unless it has to be.
+        self._aside: list[tuple[Specialization, Specialization]] | None = None
 
     def launch(
         self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
@@ -59,6 +77,10 @@ class RecordingLauncher:
     ) -> None:  # fmt: skip
         del grid, values
         found = self.found
+        if self._aside is not None:
+            self._aside.append((special, general))
+            return
+        self._last = special, general
         found.general[general.key] = general
         found.names[general.key] = found.names[special.key] = tuple(names)
         if self.is_timed:
@@ -68,6 +90,34 @@ class RecordingLauncher:
             of_it[special.key] = special
         if len(found) > MAX_SPECIALIZATIONS:
             raise TooManyError
+
+    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        """Notes the first as launched, and the others beside it."""
+        (told, launch), *others = choices
+        self._last = None
+        launch()
+        if self._last is None:  # an empty grid
+            return
+        known = self.found.choices.setdefault(self._last[1].key, [])
+        self._add(known, f"{name} takes configuration {told}", *self._last)
+        for told, launch in others[:MOST_CHOICES]:
+            self._aside = []
+            try:
+                launch()
+            except Exception:
+                continue
+            finally:
+                aside, self._aside = self._aside, None
+            if len(aside) == 1:
+                self._add(known, f"{name} takes configuration {told}", *aside[0])
+
+    def _add(self, known: list[Choice], told: str, special: Specialization, general: Specialization) -> None:
+        choice = next((each for each in known if each.general.key == general.key), None)
+        if choice is None:
+            choice = Choice(told, general)
+            known.append(choice)
+        if self.is_timed:
+            choice.timed[special.key] = special
 
 
 class NoMemory:

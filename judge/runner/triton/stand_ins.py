@@ -197,7 +197,7 @@ def _triton(launcher: Launcher) -> list[ModuleType]:
 
     def autotune(configs: Sequence[Config], key: Sequence[str] = (), **options: Any) -> Any:
         del key
-        return lambda inside: Autotuned(inside, configs, options.get("prune_configs_by"))
+        return lambda inside: Autotuned(inside, configs, options.get("prune_configs_by"), launcher)
 
     def heuristics(values: Any) -> Any:
         return lambda inside: Heuristic(inside, values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -116,6 +118,32 @@ def write(client: FlaskClient, source: str, **more: str) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     assert answer.json is not None
     return answer.json
+
+
+def test_triton_has_its_own_code_too(site: Site) -> None:
+    client, now = site.visitor(), site.services.clock()
+    text = "import triton\n\n\ndef solve(A, B, C, N):\n    pass\n"
+    cuda, triton = write(client, KERNEL)["html"], write(client, text, language="triton", view="ttgir")["html"]
+    assert ("TTIR" in cuda, "TTIR" in triton) == (False, True)
+    assert '<option value="ttgir" selected>TTGIR</option>' in triton
+    code = (Instruction("  %x = tt.load %x_6, %inside", 4),)
+    (function,) = MADE.functions
+    made = dataclasses.replace(MADE, functions=(dataclasses.replace(function, ttir=code, ttgir=code),))
+    with site.database() as session:
+        lease = claim_draft_assembly(session, now=now)
+        assert lease is not None
+        assert finish_draft_assembly(session, lease, to_json(made), now=now)
+    assert "  %x = tt.load" in write(client, text, language="triton", view="ttgir")["html"]
+    url = submit(client)
+    post(client, url, {"arch": "sm_80"})
+    with site.database() as session:
+        waiting = claim_assembly(session, now=now)
+        assert waiting is not None
+        assert finish_assembly(session, waiting, to_json(made), now=now)
+    page = client.get(f"{url}?arch=sm_80&view=ttir").text
+    assert re.findall(r'view=(\w+)">', page) == ["sass", "ptx", "ttgir", "ttir"]
+    assert "tt.load" in page
+    assert "tt.load" not in client.get(f"{url}?arch=sm_80&view=no").text
 
 
 def test_what_is_being_written_has_machine_code(site: Site) -> None:

@@ -20,6 +20,7 @@ def test_a_page_shows_both_kernels(site: Site, slug: str) -> None:
         assert f"example={slug}/{which}" in text
     assert "__global__" in text
     assert "How to see it" in text
+    assert "In Triton" in text
 
 
 def test_the_list_leads_to_all(site: Site) -> None:

@@ -198,6 +198,17 @@ def test_doctor_tells_of_a_port_that_is_taken(cli: Cli, monkeypatch: pytest.Monk
     assert "--port" in found["remedy"]
 
 
+@pytest.mark.parametrize("installed", [True, False])
+@pytest.mark.usefixtures("_no_slow_checks")
+def test_doctor_tells_how_to_install_triton(cli: Cli, installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge.languages.triton.language._is_installed", lambda: installed)
+    found = told_of(cli, "Triton")
+    assert (found["ok"], found["required"]) == (installed, False)
+    shown = cli("doctor").stdout
+    assert ("none  Triton: Triton is not installed" in shown) is not installed
+    assert ("To have it: pip install 'gpujudge[triton]'" in shown) is not installed
+
+
 @pytest.mark.usefixtures("_no_slow_checks")
 def test_doctor_warns_of_a_jail_that_is_off(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUJUDGE_JAIL", "off")

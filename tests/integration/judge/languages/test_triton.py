@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +15,11 @@ from emulator.runtime.fatbinary import cubins
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.compile.assembly import Assembly, NotAssembled
+from judge.compile.assembly_json import from_json, to_json
 from judge.compile.target import Target
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.languages.triton import building
 from judge.measurements import ModelledCase
 from judge.packs.custom.case import with_custom_case
 from judge.packs.pack import Pack
@@ -89,10 +92,45 @@ def test_the_profile_names_the_lines_of_the_file(judge: Judge) -> None:
     assert {kernel.kernel for kernel in judgement.build.kernels} == {"add", "add_2"}
 
 
+def test_a_block_that_is_too_large_is_told(judge: Judge) -> None:
+    lane = "lane = tl.arange(0, BLOCK)\n    at = tl.program_id(0) * 32 + lane"
+    wasteful = HONEST.replace("at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", lane)
+    wasteful = wasteful.replace("at < n", "(at < n) & (lane < 32)").replace("cdiv(N, 256)", "cdiv(N, 32)")
+    judgement = judge(wasteful.replace("BLOCK=256", "BLOCK=1024"), mode=Mode.SUBMIT)
+    assert judgement.measurement is not None
+    (case,) = judgement.measurement.cases
+    assert isinstance(case, ModelledCase)
+    assert "the loads are masked off in 31 of 32 lanes (kernel.py:11): BLOCK is far larger" in "; ".join(case.why)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "told"),
+    [
+        ((256, 64), "autotune: add takes configuration 1 of 2 (BLOCK=256); the judge times none of them"),
+        ((250, 64), "autotune: add takes configuration 2 of 2 (BLOCK=64), since the first does not compile: kernel.py"),
+        ((250, 60), ""),
+    ],
+)
+def test_which_configuration_an_autotuned_kernel_takes_is_told(
+    blocks: tuple[int, ...], told: str, judge: Judge
+) -> None:
+    configs = ", ".join(f'triton.Config({{"BLOCK": {block}}})' for block in blocks)
+    tuned = HONEST.replace("@triton.jit", f'@triton.autotune([{configs}], key=["n"])\n@triton.jit')
+    launch = 'add[lambda meta: (triton.cdiv(N, meta["BLOCK"]),)](A, B, C, N)'
+    judgement = judge(tuned.replace("add[(triton.cdiv(N, 256),)](A, B, C, N, BLOCK=256)", launch), mode=Mode.SUBMIT)
+    if not told:
+        assert "power of 2" in judgement.build.log
+        return
+    assert judgement.verdict is Verdict.ACCEPTED
+    (note,) = judgement.build.notes
+    assert note.startswith(told)
+
+
 def test_a_missing_mask_is_told_by_its_line(judge: Judge) -> None:
     judgement = judge(HONEST.replace(", mask=inside", ""))
     assert judgement.verdict is Verdict.RUNTIME_ERROR
     assert "kernel.py:10 in add" in judgement.message
+    assert judgement.message.endswith("does its mask leave out what lies behind the end?")
     assert {fault.line for fault in judgement.cases[0].memory_errors} == {10}
 
 
@@ -248,10 +286,31 @@ def test_its_listings_have_the_lines_of_the_file(vector_add: Pack, judge_setting
     made = TRITON.assemble(HONEST.encode(), vector_add, "sm_80", judge_settings)
     assert isinstance(made, Assembly)
     assert {function.symbol for function in made.functions} == {"add", "add_2"}
-    for listing in (made.functions[0].ptx, made.functions[0].sass):
-        assert 10 in {each.line for each in listing}
+    assert made.kinds == TRITON.listings
+    for function in made.functions:
+        for kind in TRITON.listings:
+            assert {8, 9, 10} <= {each.line for each in function.listing(kind)}, kind
+        assert f"@{function.symbol}(" in "".join(each.text for each in function.ttir)
+    assert from_json(to_json(made)) == made
     refused = TRITON.assemble(b"solve = 1", vector_add, "sm_80", judge_settings)
     assert isinstance(refused, NotAssembled)
+
+
+def test_a_machine_that_only_runs_submissions_needs_no_triton(
+    vector_add: Pack, judge_settings: JudgeSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr("judge.languages.triton.language._is_installed", lambda: False)
+    monkeypatch.setattr(importlib.metadata, "version", absent)
+    building.version.cache_clear()
+    building._identity.cache_clear()
+    fresh = dataclasses.replace(judge_settings, data_dir=tmp_path)
+    made = TRITON.build_null_kernel(vector_add, Target("cuda", "sm_90"), fresh)
+    assert made.compiler_version == "Triton"
+    building.version.cache_clear()
+    building._identity.cache_clear()
 
 
 def test_python_sent_as_cuda_is_told(packs: dict[str, Pack], judge: Judge) -> None:

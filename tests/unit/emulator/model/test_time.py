@@ -3,8 +3,10 @@ import dataclasses
 import pytest
 
 from emulator.model import gpu_names, load_gpu, modelled_time
+from emulator.model.why import topic_of
 from emulator.profile import LineProfile
 from emulator.profile.counters import add
+from emulator.wording import CUDA, TRITON
 from tests.unit.emulator.model.profiles import counters, launch, part, streaming
 
 H200 = load_gpu("h200")
@@ -88,6 +90,45 @@ def test_lanes_that_a_block_lacks_are_no_divergence(threads: int, missing: str):
 
     told = f"blocks of {missing} of the lanes of their warps do not exist; use a multiple of 32, 128 or more"
     assert [reason for reason in found.why if "lanes" in reason] == [told]
+
+
+@pytest.mark.parametrize(
+    ("lanes", "told"),
+    [(32, ""), (17, ""), (16, "in 16 of 32 lanes"), (1, "in 31 of 32"), (0.1, "in more than 31 of 32")],
+)
+def test_loads_that_masks_leave_out_are_told_in_triton(lanes: float, told: str):
+    loads = 1 << 20
+    totals = counters({"load": loads}, global_load_lanes=round(lanes * loads), global_loads=loads)
+    stats = launch(totals, blocks=4096, threads=128, lines=(LineProfile("kernel.py", 14, totals),))
+    found = [reason for reason in modelled_time(stats, H200, TRITON).why if "masked" in reason]
+    assert [told in reason and "(kernel.py:14)" in reason for reason in found] == [True] * bool(told)
+    assert all(topic_of(reason) == "divergence" for reason in found)
+    assert not [reason for reason in modelled_time(stats, H200).why if "masked" in reason]
+
+
+def test_advice_is_in_the_words_of_the_language():
+    totals = counters({"load": 1 << 18, "local": 1 << 18, "shared": 1 << 18, "atomic": 1 << 18}, active=10,
+        global_requests=1 << 18, global_sectors=1 << 23, global_sectors_ideal=1 << 20, atomics=1 << 23,
+        atomic_serialized=1 << 22, shared_wavefronts=1 << 20, shared_wavefronts_ideal=1 << 18,
+        global_load_lanes=1 << 23,
+    )  # fmt: skip
+    lines = (LineProfile("kernel.py", 14, totals),)
+    stats = launch(totals, blocks=100, threads=128, lines=lines, registers=200, dram_bytes=1 << 28)
+    in_cuda, in_triton = (modelled_time(stats, H200, wording).why for wording in (CUDA, TRITON))
+    assert [topic_of(reason) for reason in in_cuda] == [topic_of(reason) for reason in in_triton]
+    of_cuda = ("threads use", "block first", "get a block", "threads of a warp part ways", "run time")
+    of_triton = (
+        "last axis of a tile step by 1",
+        "tl.sum",
+        "get a program",
+        "fewer num_warps",
+        "more num_warps",
+        "Triton chooses",
+    )
+    for words in of_cuda:
+        assert (words in "".join(in_cuda), words in "".join(in_triton)) == (True, False), words
+    for words in of_triton:
+        assert (words in "".join(in_cuda), words in "".join(in_triton)) == (False, True), words
 
 
 def test_double_precision_is_dear_on_a_small_gpu():

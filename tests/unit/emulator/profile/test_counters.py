@@ -53,6 +53,7 @@ def test_only_active_lanes_ask(profiled: Profiled) -> None:
     totals = profiled("setp.lt.u32 %p1, %t, 8;\n @%p1 ld.global.u32 %r1, [%a];", WORDS).totals
 
     assert (totals.global_requests, totals.global_sectors, totals.global_sectors_ideal) == (1, 1, 1)
+    assert totals.global_load_lanes == 8
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,13 @@ def test_the_time_is_computed_from_the_counts() -> None:
     assert details["kernels"][0].instructions == {"load": 1 << 22}
 
 
+def test_it_is_explained_in_the_words_of_the_language() -> None:
+    report = ReportClaim(warp_instructions=12345, launches=1, profiles=(claim(),))
+    why = modelled_call(report, BUILD, H200, language="triton").details["why"]
+    assert "the loads are masked off in more than 31 of 32 lanes (line 4)" in why[1]
+    assert len(modelled_call(report, BUILD, H200).details["why"]) == len(why) - 1
+
+
 @pytest.mark.parametrize(
     ("kernel", "claimed", "registers"), [("add", 8, 40), ("reduce<float>", 8, 64), ("unknown", 8, 64)]
 )

@@ -15,7 +15,9 @@ from judge.compile.likeness import fingerprints
 from judge.compile.listing import read_ptx, read_sass
 from judge.compile.signature import find_definitions, parse_parameters
 from judge.compile.source import check_source, strip_noise
+from judge.compile.source_files import ONE_FILE
 from judge.judgement import MemoryFault
+from judge.languages.triton.intermediate import read_ir
 from judge.sandbox.launch import JailExit
 from judge.supervisor.process import Ending
 from judge.supervisor.verdict_rules import outcome_of_ending
@@ -107,6 +109,7 @@ STAGES: dict[str, Callable[[str], object]] = {
     "kernel_name": kernel_name,
     "read_ptx": read_ptx,
     "read_sass": read_sass,
+    "read_ir": lambda text: read_ir(text, ONE_FILE),
     "a crash's output": _crash,
     "source_notes": lambda text: source_notes(text, ()),
     "highlight_lines": highlight_lines,

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from emulator.wording import TRITON
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.judgement import Mismatch
@@ -52,6 +53,9 @@ def test_an_output_of_zeros_may_be_one_that_no_kernel_wrote(got: list[float], la
     found = case_report.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)}, launches)
     assert found is not None
     assert found.message == wrong.message + (f"; {hint} (cudaGetLastError() tells)" if hint else "")
+    in_triton = case_report.first_mismatch(lambda _outputs: wrong, {"out": np.array(got)}, launches, TRITON)
+    assert in_triton is not None
+    assert in_triton.message == found.message.replace("cudaGetLastError() tells", "look at its grid")
 
 
 @pytest.mark.parametrize("how", ["its kernel was stopped", "its runner was ended", "it had no memory"])

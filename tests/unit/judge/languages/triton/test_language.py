@@ -70,13 +70,16 @@ def _kernel(**changed: object) -> bytes:
     ],
 )  # fmt: skip
 def test_a_result_that_the_submission_forged_is_none(answer: bytes) -> None:
-    assert "cannot be read" in building._read_answer(answer).problem
+    assert "cannot be read" in building._read_answer(answer, keeps_stages=False).problem
 
 
 def test_two_kernels_of_one_name_are_refused() -> None:
     one = '{"key": "k", "name": "a", "ptx": "x", "warps": 4, "shared": 0, "scratch": 0, "align": 1, "arguments": []}'
-    assert not building._read_answer(f'{{"kernels": [{one}]}}'.encode()).problem
-    assert "one name" in building._read_answer(f'{{"kernels": [{one}, {one}]}}'.encode()).problem
+    alone, twice = (f'{{"kernels": [{", ".join(each)}], "notes": []}}'.encode() for each in ([one], [one, one]))
+    assert not building._read_answer(alone, keeps_stages=False).problem
+    assert "one name" in building._read_answer(twice, keeps_stages=False).problem
+    # Triton's own code was asked for, and it is not there.
+    assert "cannot be read" in building._read_answer(alone, keeps_stages=True).problem
 
 
 def test_a_log_has_a_headline() -> None:

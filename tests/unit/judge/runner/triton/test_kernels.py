@@ -96,9 +96,41 @@ def tuned(x, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
 def solve(x, y, n):
     tuned[lambda meta: (triton.cdiv(n, meta["BLOCK"]),)](x, n)
 """
-    (found,) = launched(launcher, text)
+    found, timed = launched(launcher, text, shape(100, timed=True))
     assert found.constants == ((2, ("int", 128)), (3, ("bool", False)))
     assert dict(found.options)["num_warps"] == 8
+    # The other configuration is not compiled unless the first does not compile.
+    (choices,) = launcher.found.choices.values()
+    assert [each.told for each in choices] == [
+        "tuned takes configuration 1 of 2 (BLOCK=128, num_warps=8)", "tuned takes configuration 2 of 2 (BLOCK=64)",
+    ]  # fmt: skip
+    assert choices[0].timed == {timed.key: timed}
+    assert [each.general.constants[0] for each in choices] == [(2, ("int", 128)), (2, ("int", 64))]
+    assert len(choices[1].timed) == 1
+
+
+def test_a_configuration_that_cannot_be_launched_is_left_out(launcher: RecordingLauncher) -> None:
+    text = """
+def two(configs, arguments, **more):
+    return [configs[1], triton.Config({"BLOCK": 16}), configs[0]]
+
+
+@triton.autotune([triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 64})], key=[],
+                 prune_configs_by={"early_config_prune": two})
+@triton.jit
+def tuned(x, BLOCK: tl.constexpr):
+    tl.store(x, 0)
+
+
+def solve(x, y, n):
+    tuned[lambda meta: (1 if meta["BLOCK"] < 128 else "no",)](x)
+"""
+    (found,) = launched(launcher, text)
+    assert found.constants == ((1, ("int", 64)),)
+    (choices,) = launcher.found.choices.values()
+    assert [each.told for each in choices] == [
+        "tuned takes configuration 2 of 2 (BLOCK=64)", "tuned takes configuration one more of 2 (BLOCK=16)",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
