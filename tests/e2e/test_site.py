@@ -154,13 +154,13 @@ def test_a_run_is_compared_with_the_one_before_it(page: Page, served: Served) ->
     expect(difference).to_be_hidden()
     page.locator(".cm-content").click()
     run(8.8e-6, 44)
-    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
-    expect(difference.locator(".improved")).to_have_text("−12 % against the last run")
+    expect(difference).to_have_text("12 % less time than the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference.locator(".improved")).to_have_text("12 % less time than the last run")
     page.reload()
-    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference).to_have_text("12 % less time than the last run, line 1: 2.0 → 1.1 sectors a request")
     page.locator(".cm-content").click()
     run(8.8e-6, 160)
-    expect(difference).to_have_text("as long as the last run, line 1: 1.1 → 4.0 sectors a request")
+    expect(difference).to_have_text("the same time as the last run, line 1: 1.1 → 4.0 sectors a request")
     expect(difference.locator(".improved")).to_have_count(0)
 
 
