@@ -12,8 +12,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 run:  ## start the website, the workers and the emulator (Ctrl-C stops all of it)
-	@scripts/bootstrap server
-	@exec .venv/bin/gpujudge up $(ARGS)
+	@exec scripts/run $(ARGS)
 
 test:  ## run the tests, with a tenth of the exhaustive cases; ARGS="-k name" goes to pytest, JOBS=1 runs one at a time
 	@scripts/bootstrap dev

@@ -3,7 +3,7 @@
     python benchmarks/expected_verdicts.py --device emulator --solutions-only --record verdicts.jsonl
     python benchmarks/medals.py verdicts.jsonl
 
-Modelled times come from the recorded judgements, measured ones from ``reference_solutions/times/``; of the latter those
+Modelled shares come from the recorded judgements, measured ones from ``reference_solutions/times/``; of these, those
 of an H200, whose rooflines the table of the emulator's model gives. Of measured times on tensor cores none counts: the
 calibration of that GPU has no bound for them.
 """
@@ -23,7 +23,7 @@ from judge.packs.collection.loader import load_pack
 from judge.packs.medals import NAME
 
 ROOT = Path(__file__).resolve().parent.parent
-GPU = load_gpu("h200")
+GPU = "h200"
 _NO_TENSOR_CORES = ("fp32", "fp64")
 
 
@@ -32,33 +32,42 @@ def main() -> None:
     parser.add_argument("record", type=Path, help="judgements on the emulator, written by expected_verdicts.py")
     arguments = parser.parse_args()
 
-    times: dict[tuple[str, str], float] = {}
+    shares: dict[tuple[str, str], float] = {}
     for line in arguments.record.read_text().splitlines():
         row = json.loads(line)
         judgement = read_judgement(row["judgement"])
         name = row["key"].rsplit(" ", 1)[1].removeprefix("reference_solutions/")
-        if judgement.measurement is not None and judgement.measurement.metric == "modelled_time_s":
-            times[name, "modelled_time_s"] = judgement.measurement.value
+        measurement = judgement.measurement
+        if measurement is None or measurement.metric != "modelled_time_s" or measurement.roofline_share is None:
+            continue
+        if measurement.gpu != GPU:
+            parser.error(f"{name} was judged for {measurement.gpu}: the medals are for {GPU}")
+        shares[name, "modelled_time_s"] = measurement.roofline_share
     measured = json.loads((ROOT / "reference_solutions" / "times" / "nvidia-h200.json").read_text())["kernels"]
-    times |= {(name, "time_s"): row["value"] for name, row in measured.items() if row["verdict"] == "AC"}
+    for name, row in measured.items():
+        share = _measured_share(name.partition("/")[0], row["value"]) if row["verdict"] == "AC" else None
+        if share is not None:
+            shares[name, "time_s"] = share
 
     best: dict[str, dict[str, Any]] = {}
-    for (name, metric), value in sorted(times.items()):
+    for (name, metric), exact in sorted(shares.items()):
         slug, _, kernel = name.partition("/")
-        pack = load_pack(ROOT / "challenges" / slug)
-        if metric == "time_s" and pack.bench.arithmetic not in _NO_TENSOR_CORES:
-            continue
-        cases = pack.benchmarks_for("cuda" if metric == "time_s" else "emulator")
-        rooflines = [modelled_roofline_s(pack, case, GPU) for case in cases]
-        known = [roofline for roofline in rooflines if roofline is not None]
-        if len(known) < len(cases) or not cases:
-            continue
-        share = round(min(1.0, geometric_mean(known) / value), 6)
+        share = float(f"{min(1.0, exact):.6g}")
         if share > best.setdefault(slug, {}).get(metric, {"share": 0.0})["share"]:
             best[slug][metric] = {"share": share, "kernel": kernel}
     text = json.dumps({slug: best[slug] for slug in sorted(best)}, indent=1)
     (ROOT / "challenges" / NAME).write_text(text + "\n")
     print(f"{len(best)} challenges, {sum(map(len, best.values()))} shares")
+
+
+def _measured_share(slug: str, time_s: float) -> float | None:
+    pack = load_pack(ROOT / "challenges" / slug)
+    cases = pack.benchmarks_for("cuda")
+    rooflines = [modelled_roofline_s(pack, case, load_gpu(GPU)) for case in cases]
+    known = [roofline for roofline in rooflines if roofline is not None]
+    if pack.bench.arithmetic not in _NO_TENSOR_CORES or len(known) < len(cases) or not cases:
+        return None
+    return geometric_mean(known) / time_s
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def _port(settings: WebSettings) -> Check:
     """Tries to listen where ``up`` would. A server that runs here has the port, and that is well."""
     where = f"{settings.host}:{settings.port}"
     try:
-        stack.choose_port(settings.host, settings.port)
+        stack.listen(settings.host, settings.port).close()
     except CliError as error:
         if _is_up(settings.data_dir):
             return Check(

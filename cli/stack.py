@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cli import starting_page
 from cli.errors import FAILED, CliError, UsageError
 from cli.extras import need
+from cli.starting_page import StartingPage
 from cli.supervise import Service
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from web.settings import WebSettings
 
 Say = Callable[[str], None]
+#: What to do once the cause of a failure is mended.
+START_AGAIN = "Then stop gpujudge (Ctrl-C in its terminal) and start it again: make run (or gpujudge up)"
+OPEN_WITHOUT = "Until then, reload this page to use the website without that device."
 _ANOTHER = "Another one beside it needs its own: GPUJUDGE_DATA_DIR=/elsewhere gpujudge up --port 8001"
 
 
@@ -38,28 +43,43 @@ def lock_data_dir(data_dir: Path, hint: str = _ANOTHER) -> Iterator[None]:
         yield
 
 
-def choose_port(host: str, port: int) -> int:
-    """Returns ``port``, or a free one for 0. Raises CliError if the port is in use."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            hint = "Another port: gpujudge up --port 8001 (make run ARGS='--port 8001')."
-            raise CliError(f"cannot listen on {host}:{port}: {error.strerror}", exit_code=FAILED, hint=hint) from None
-        return int(probe.getsockname()[1])
+def listen(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens on ``port``, or on a free one for 0. Raises CliError if the port is in use."""
+    try:
+        return starting_page.listen(host, port)
+    except OSError as error:
+        hint = "Another port: gpujudge up --port 8001 (make run ARGS='--port 8001')."
+        raise CliError(f"cannot listen on {host}:{port}: {error.strerror}", exit_code=FAILED, hint=hint) from None
 
 
-def prepare_devices(devices: Sequence[DeviceInfo], settings: WebSettings, say: Say) -> None:
+@contextmanager
+def serve_starting_page(listener: socket.socket) -> Iterator[StartingPage]:
+    """Serves the page of what is prepared, and shows there why that ended early."""
+    page = StartingPage(listener)
+    page.step("Looking for devices")
+    page.start()
+    try:
+        yield page
+    except CliError as error:
+        page.fail(error.message, "\n".join(filter(None, (error.hint, START_AGAIN))))
+        raise
+    finally:
+        page.stop()
+
+
+def prepare_devices(devices: Sequence[DeviceInfo], settings: WebSettings, say: Say, page: StartingPage) -> None:
     """Builds what the kinds of the devices need, so that the first submission does not wait for it."""
     backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
     for kind in dict.fromkeys(device.kind for device in devices):
+        page.step(f"Preparing {kind}")
         try:
-            backends.of(kind).prepare(settings.judge_settings(), say)
+            backends.of(kind).prepare(settings.judge_settings(), say, page.progress)
         except need("judge.errors", "judge").InternalError as error:
             # The website and other devices work without it.
             say(error.message)
+            if error.remedy:
+                say(f"    {error.remedy}")
+            page.fail(error.message, "\n".join(filter(None, (error.remedy, START_AGAIN, OPEN_WITHOUT))))
 
 
 def migrate_database(settings: WebSettings, say: Say) -> None:
@@ -103,20 +123,19 @@ def choose_devices(found: Sequence[DeviceInfo], wanted: Sequence[str]) -> list[t
     return [pair for pair in named if not wanted or pair[0] in wanted or pair[1].key in wanted]
 
 
-def services(settings: WebSettings, selectors: Sequence[str], *, port: int, build_workers: int) -> list[Service]:
+def services(
+    settings: WebSettings, selectors: Sequence[str], *, listener: socket.socket, build_workers: int
+) -> list[Service]:
     """Returns every service of the stack. The processes read their settings from the environment."""
+    port = listener.getsockname()[1]
     # -P: do not import from a folder called web or judge in the current directory.
     python, cwd = (sys.executable, "-P"), Path.cwd()
     env = {"GPUJUDGE_DATA_DIR": str(settings.data_dir), "GPUJUDGE_HOST": settings.host, "GPUJUDGE_PORT": str(port)}
-    web = [
-        *python,
-        "-m",
-        "gunicorn",
-        "-c",
-        "python:web.serving.gunicorn_conf",
-        "web.serving.asgi:create_server_from_env()",
-    ]
-    found = [Service("web", web, cwd, env)]
+    # On this very socket, so that no connection is refused while the website starts, or starts again.
+    bound = ["-b", f"fd://{listener.fileno()}"]
+    program = "web.serving.asgi:create_server_from_env()"
+    web = [*python, "-m", "gunicorn", "-c", "python:web.serving.gunicorn_conf", *bound, program]
+    found = [Service("web", web, cwd, env, fds=(listener.fileno(),))]
     for number in range(build_workers):
         found.append(Service(f"build-{number + 1}", [*python, "-m", "workers", "build"], cwd, env))
     for selector in selectors:

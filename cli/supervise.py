@@ -33,12 +33,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A process to run: ``argv``, started in ``cwd`` with the supervisor's environment and ``env``."""
+    """A process to run: ``argv``, started in ``cwd`` with the supervisor's environment and ``env``, and with the open
+    files ``fds``."""
 
     name: str
     argv: Sequence[str]
     cwd: Path
     env: dict[str, str] = field(default_factory=dict)
+    fds: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -107,6 +109,7 @@ class Supervisor:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                pass_fds=service.fds,
                 start_new_session=True,
                 preexec_fn=self._in_child,
             )

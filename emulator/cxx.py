@@ -15,8 +15,8 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from emulator.records import dataclass
@@ -37,8 +37,21 @@ _MANY_CPUS_HAVE = (
 BROUGHT = "built"
 
 
+#: Takes the share of a build that is done, from 0 to 1.
+Progress = Callable[[float], None]
+
+
 class NativeBuildError(Exception):
-    """The library cannot be built; the message names what to install, or quotes the compiler."""
+    """The library cannot be built; the message names what to install, or quotes the compiler. ``remedy`` is what to do
+    about it, empty where the message says so."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+def no_progress(_share: float) -> None:
+    """Does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +78,10 @@ class CxxLibrary:
     unit_bytes: int = 0
     cold: tuple[str, ...] = ()
 
-    def ensure(self, folder: Path) -> Path:
+    def ensure(self, folder: Path, progress: Progress = no_progress) -> Path:
         """Returns the path of the library under ``folder``, or of the brought one; builds it first if it is missing.
+
+        ``progress`` is called from 0 on, in this thread, while this call builds.
 
         The library's folder is named by a hash of sources, compiler, flags and CPU, so that a stale one is never used.
         Safe with any number of concurrent callers, in this process and others: one builds, the others wait.
@@ -84,9 +99,9 @@ class CxxLibrary:
             return library
         shared = os.environ.get(SHARED_FOLDER)
         if shared and Path(shared).resolve() != folder.resolve():
-            _link(self._ensure_built(compiler, Path(shared) / key), library)
+            _link(self._ensure_built(compiler, Path(shared) / key, progress), library)
             return library
-        return self._ensure_built(compiler, folder / key)
+        return self._ensure_built(compiler, folder / key, progress)
 
     def brought(self) -> Path | None:
         """Returns the library that was installed with these sources, None if there is none that this CPU runs."""
@@ -104,13 +119,13 @@ class CxxLibrary:
         self._build(_compiler(), library, _MANY_CPUS)
         return library
 
-    def _ensure_built(self, compiler: str, target: Path) -> Path:
+    def _ensure_built(self, compiler: str, target: Path, progress: Progress) -> Path:
         library = target / self.name
         if not library.exists():
             target.mkdir(parents=True, exist_ok=True)
             with _locked(target / "lock"):
                 if not library.exists():
-                    self._build(compiler, library, _OWN_CPU)
+                    self._build(compiler, library, _OWN_CPU, progress)
         return library
 
     def _key(self, compiler: str) -> str:
@@ -133,7 +148,7 @@ class CxxLibrary:
             digest.update(hashlib.sha256(part).digest())
         return digest.hexdigest()[:16]
 
-    def _build(self, compiler: str, library: Path, cpu: str) -> None:
+    def _build(self, compiler: str, library: Path, cpu: str, progress: Progress = no_progress) -> None:
         command = [compiler, cpu, *_FLAGS, *self.flags]
         link = [f"-Wl,--version-script={self.sources / self.exports}"] if self.exports else []
         with tempfile.TemporaryDirectory(dir=library.parent, prefix="build-") as scratch:
@@ -144,21 +159,32 @@ class CxxLibrary:
             # -iquote, not -I: no header here hides one of the system's.
             including = ["-iquote", str(self.sources), "-iquote", scratch]
             including += [f"-I{self.include}"] if self.include else []
-            commands, objects = [], []
-            for number, (folder, sources) in enumerate(self._units()):
+            commands, objects, sizes = [], [], []
+            for number, (folder, sources, size) in enumerate(self._units()):
                 unit = Path(scratch) / f"{number}.cpp"
                 unit.write_text("".join(f'#include "{source.relative_to(self.sources)}"\n' for source in sources))
                 objects.append(unit.with_suffix(".o"))
                 level = ["-O1"] if folder in self.cold else []
                 commands.append([*command, *level, *including, "-c", str(unit), "-o", str(objects[-1])])
+                sizes.append(size)
+            progress(0.0)
             with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
-                list(pool.map(_run, commands))
+                running = {pool.submit(_run, one): size for one, size in zip(commands, sizes, strict=True)}
+                done = 0
+                try:
+                    for ended in as_completed(running):
+                        ended.result()
+                        done += running[ended]
+                        progress(done / sum(sizes))
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
             finished = Path(scratch) / self.name
             _run([*command, "-shared", *map(str, objects), *link, *self.link, "-o", str(finished)])
             finished.replace(library)
 
-    def _units(self) -> list[tuple[str, list[Path]]]:
-        """Returns the folder and the sources of each translation unit, the largest first."""
+    def _units(self) -> list[tuple[str, list[Path], int]]:
+        """Returns the folder, the sources and their bytes of each translation unit, the largest first."""
         units: list[tuple[str, list[Path]]] = []
         sizes: list[int] = []
         for source in sorted(self.sources.rglob("*.cpp")):
@@ -169,7 +195,8 @@ class CxxLibrary:
             else:
                 units.append((folder, [source]))
                 sizes.append(size)
-        return [unit for _, unit in sorted(zip(sizes, units, strict=True), key=lambda pair: -pair[0])]
+        found = [(*unit, size) for unit, size in zip(units, sizes, strict=True)]
+        return sorted(found, key=lambda unit: -unit[2])
 
 
 def _link(source: Path, target: Path) -> None:
@@ -190,7 +217,7 @@ def _compiler() -> str:
         found = shutil.which(name) if name else None
         if found:
             return found
-    raise NativeBuildError("no C++ compiler is found: install g++ (`apt install g++`)")
+    raise NativeBuildError("no C++ compiler is found: install g++ (`apt install g++`)", "sudo apt-get install -y g++")
 
 
 def _cpu_features() -> bytes:
@@ -212,4 +239,15 @@ def _locked(path: Path) -> Iterator[None]:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        raise NativeBuildError(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}")
+        raise NativeBuildError(f"{' '.join(command)} failed:\n{done.stderr[-4000:]}", _remedy(command[0], done.stderr))
+
+
+def _remedy(compiler: str, said: str) -> str:
+    """Returns what to do about a compiler that failed."""
+    if "Killed signal" in said or "out of memory" in said:
+        return "The machine ran out of memory: end other programs, or add swap space (2 GB free suffice)."
+    if "No space left on device" in said:
+        return "The disk is full: free 1 GB."
+    found = subprocess.run([compiler, "--version"], capture_output=True, text=True, errors="replace", check=False)
+    version = next(iter(found.stdout.splitlines()), compiler)
+    return f"The compiler is {version}. If it is older than g++ 11, install a newer one and name it: export CXX=g++-13"

@@ -8,7 +8,7 @@ import sysconfig
 from dataclasses import replace
 from pathlib import Path
 
-from emulator.cxx import CxxLibrary, NativeBuildError
+from emulator.cxx import CxxLibrary, NativeBuildError, Progress, no_progress
 from emulator.profile import native_header
 
 __all__ = ["LIBRARY", "NativeBuildError", "brought", "cuda_include", "ensure", "library"]
@@ -20,13 +20,13 @@ _SOURCES = Path(__file__).parent / "native"
 _FLAGS = ("-fno-optimize-sibling-calls", "-fno-reorder-blocks-and-partition")
 
 
-def ensure(folder: Path) -> Path:
-    """Returns the path of the library under ``folder``; builds it first if it is missing (some ten seconds).
+def ensure(folder: Path, progress: Progress = no_progress) -> Path:
+    """Returns the path of the library under ``folder``; builds it first if it is missing (half a minute to two).
 
     See ``CxxLibrary.ensure``. Raises ``NativeBuildError``.
     """
     # A brought one needs no headers of CUDA either.
-    return brought() or library().ensure(folder)
+    return brought() or library().ensure(folder, progress)
 
 
 def brought() -> Path | None:
@@ -67,5 +67,6 @@ def cuda_include() -> Path:
             return candidate
     raise NativeBuildError(
         "cuda_runtime_api.h is not found: install the CUDA toolkit (or, in a clone, `pip install '.[nvcc]'`), "
-        "or set CUDA_HOME"
+        "or set CUDA_HOME",
+        "In a clone: .venv/bin/pip install '.[nvcc]'",
     )

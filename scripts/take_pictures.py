@@ -93,10 +93,9 @@ def run(page: Page, address: str, source: str, fields: dict[str, str]) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
     if fields:
-        page.click("#custom-input > summary")
+        page.click("#open-own-input")
         for name, text in fields.items():
             page.fill(f"[name='input.{name}']", text)
-        page.click("#custom-input > summary")
     page.click("button[value=run]")
     page.wait_for_selector("#outcome .report", timeout=1000 * JUDGED_WITHIN_S)
     page.wait_for_timeout(500)

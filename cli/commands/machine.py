@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import options, stack
+from cli import options, stack, starting_page
 from cli.console import print_json, print_text, say
 from cli.database import require_database
 from cli.doctor import Check, essential_checks, judge_checks, server_checks
@@ -68,28 +68,33 @@ def up(
     data_dir = need("store.settings", "server").prepare_data_dir(settings)
     # Until the supervisor takes over, SIGTERM stops this process and its compiler as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with stack.lock_data_dir(data_dir):
-        chosen_port = stack.choose_port(settings.host, settings.port)
-        backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
-        found = backends.list_devices(settings.judge_settings())
-        chosen = stack.choose_devices(found, device or ())
-        _check(settings)
-        stack.migrate_database(settings, say)
-        stack.record_packs(settings, say)
-        stack.prepare_devices([one for _, one in chosen], settings, say)
+    with (
+        stack.lock_data_dir(data_dir),
+        starting_page.take_over(settings.port) or stack.listen(settings.host, settings.port) as listener,
+    ):
+        with stack.serve_starting_page(listener) as page:
+            backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
+            found = backends.list_devices(settings.judge_settings())
+            chosen = stack.choose_devices(found, device or ())
+            _check(settings)
+            page.step("Reading the challenges")
+            stack.migrate_database(settings, say)
+            stack.record_packs(settings, say)
+            stack.prepare_devices([one for _, one in chosen], settings, say, page)
         supervisor = Supervisor(
             stack.services(
                 settings,
                 [selector for selector, _ in chosen],
-                port=chosen_port,
+                listener=listener,
                 build_workers=build_workers or stack.default_build_workers(),
             ),
             log_dir=data_dir / "logs",
             say=say,
             grace_s=settings.stop_grace_s + 4,
         )
-        shown_host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
-        announce = _Announcement(f"http://{shown_host}:{chosen_port}", {one.key for _, one in chosen})
+        announce = _Announcement(
+            starting_page.address(settings.host, listener.getsockname()[1]), {one.key for _, one in chosen}
+        )
         try:
             supervisor.run(tick=announce.tick)
         finally:

@@ -68,7 +68,7 @@ def run(settings: Settings) -> int:
         program = find_program(settings.command[0])
         cache = settings.cache or default_cache()
         if not native.brought() and not any(cache.glob(f"*/{native.LIBRARY}")):
-            sys.stderr.write("emulator: its library is compiled first, once; that takes half a minute\n")
+            sys.stderr.write("emulator: its library is compiled first, once; that takes half a minute to two minutes\n")
         library = native.ensure(cache)
         outcome = run_program(
             settings.command,

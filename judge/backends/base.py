@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from judge.supervisor.factory import SessionFactory
 
 Say = Callable[[str], None]
+Progress = Callable[[float], None]
 Cancelled = Callable[[], bool]
 
 
@@ -86,12 +87,12 @@ class Backend(Protocol):
         del settings
         return ()
 
-    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
+    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None, progress: Progress = lambda _: None) -> None:
         """Builds what the kind needs before its first submission. Raises InternalError.
 
-        ``say`` gets a message before work that takes long.
+        ``say`` gets a message before work that takes long, and ``progress`` what share of it is done.
         """
-        del settings, say
+        del settings, say, progress
 
     @abstractmethod
     def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from emulator.model import load_gpu
 from judge import __version__
+from judge.bench.plausibility import modelled_share
 from judge.bench.statistics import Interval, between_processes, geometric_mean, relative_error, summarize
 from judge.compile.artifact import Artifact
 from judge.gpu.calibration import Calibration
@@ -82,6 +84,7 @@ def modelled_score(
 ) -> Measurement:
     """Returns the score of modelled times, which do not vary: their geometric mean over the cases."""
     value = geometric_mean([each.value for each in timed])
+    shares = [modelled_share(each.roofline_s, each.value, load_gpu(gpu)) for each in timed if each.roofline_s]
     return Measurement(
         metric="modelled_time_s",
         value=value,
@@ -91,7 +94,7 @@ def modelled_score(
         gpu=gpu,
         model=model,
         fingerprint=fingerprint,
-        roofline_share=_roofline_share(timed, value),
+        roofline_share=geometric_mean(shares) if len(shares) == len(timed) else None,
     )
 
 

@@ -144,6 +144,19 @@ def why_model_implausible(seconds: float, bytes_moved: float, flops: float | Non
     return f"the call is modelled to take {seconds:.3g} s, but an {gpu.name} needs {least_s:.3g} s for the task"
 
 
+def modelled_share(roofline_s: float, seconds: float, gpu: Gpu) -> float:
+    """Returns the share of the roofline of a modelled time; 1 is the roofline itself.
+
+    What a kernel that does nothing takes is no part of the task: measured times are less the null kernel's, too.
+    """
+    return roofline_s / max(seconds - launch_s(gpu), roofline_s)
+
+
+def launch_s(gpu: Gpu) -> float:
+    """Returns the modelled time of a call whose only kernel does nothing."""
+    return gpu.launch.first_s + gpu.launch.each_s
+
+
 def _bandwidth(calibration: Calibration) -> float:
     return max(calibration.read_bytes_per_s, calibration.copy_bytes_per_s)
 

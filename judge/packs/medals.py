@@ -28,16 +28,13 @@ class Medals:
     bronze: float
     silver: float
     gold: float
+    #: What our best kernel reaches, if the medals follow from it (``below``).
+    best: float | None = None
 
     @classmethod
     def below(cls, best: float) -> Medals:
         """Returns the medals for a task of which our best kernel reaches this share of the roofline."""
-        return cls(_BRONZE * best, _SILVER * best, _GOLD * best)
-
-    @property
-    def best(self) -> float:
-        """The share that our best kernel reaches, if the medals follow from it (``below``)."""
-        return self.gold / _GOLD
+        return cls(_BRONZE * best, _SILVER * best, _GOLD * best, best)
 
     def earned(self, share: float | None) -> Medal | None:
         """Returns the medal that a share of the roofline earns, or None."""

@@ -27,7 +27,8 @@ SETTINGS = frozenset(
 #: What else is read: by the command line, the engine, the build, and docker-compose.yml.
 OTHERS = frozenset(
     (
-        "IGNORE_UNKNOWN", "SERVER", "TOKEN", "TRACEBACK", "LIBRARY_CACHE", "RECORDING", "NO_APT", "PLATFORM_WHEEL",
+        "IGNORE_UNKNOWN", "SERVER", "TOKEN", "TRACEBACK", "LIBRARY_CACHE", "LISTENER", "RECORDING", "NO_APT",
+        "PLATFORM_WHEEL",
         "APPARMOR", "DB_PASSWORD", "DOMAIN", "GPU", "LISTEN", "WORKER_MEMORY",
     )
 )  # fmt: skip

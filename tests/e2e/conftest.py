@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from werkzeug.serving import make_server
 
+from benchmarks.stack import Stack, running_stack
 from tests.web_site import Site, make_site
 
 if TYPE_CHECKING:
@@ -73,6 +74,14 @@ def complaints(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(Browser, "new_context", watched_context)
     yield watch.complaints
     assert watch.complaints == []
+
+
+@pytest.fixture(scope="session")
+def stack(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A whole installation: everything is judged for real. Its tests share it, so each has users of its own."""
+    assert library.exists()  # built before the server starts: it builds no other one
+    with running_stack(tmp_path_factory.mktemp("stack") / "data", "--device", "emulator") as running:
+        yield running
 
 
 @pytest.fixture

@@ -261,7 +261,7 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(open_as: Open) -
     page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.insert_text("// mine\n")
-    page.get_by_text("Run on").click()
+    page.get_by_role("button", name="Own input", exact=True).click()
     size, values, other = (page.locator(f"[name='input.{name}']") for name in "NAB")
     other.fill("constant 2")
     for field, text, told in (
@@ -274,8 +274,9 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(open_as: Open) -
         (values, "1 NaN", "NaN cannot be used here: write a finite number"),
         (values, "1 2 3", "3 values for 2 elements"),
     ):
+        page.get_by_role("button", name="Own input", exact=True).click()
         field.fill(text)
-        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Run own input").click()
         note = page.locator(f"#{field.get_attribute('aria-describedby')}")
         if told:
             expect(note).to_contain_text(told)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import BrowserContext, FloatRect, Locator, Page, Route, expect
+from sqlalchemy import select
 
 from judge.compile.assembly import Assembly, FunctionAssembly
 from judge.compile.assembly_json import to_json
@@ -15,6 +16,7 @@ from judge.compile.listing import Instruction
 from judge.judgement import BuildReport
 from judge.measurements import ModelledCase
 from store.draft_assemblies import claim_draft_assembly, finish_draft_assembly
+from store.models.submissions import Submission
 from tests.e2e.conftest import Served
 from tests.integration.web.test_modelled_time import modelled
 from tests.web_site import H200, PASSWORD, accepted, faulty, on_emulator, trusted, wrong
@@ -152,13 +154,13 @@ def test_a_run_is_compared_with_the_one_before_it(page: Page, served: Served) ->
     expect(difference).to_be_hidden()
     page.locator(".cm-content").click()
     run(8.8e-6, 44)
-    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
-    expect(difference.locator(".improved")).to_have_text("−12 % against the last run")
+    expect(difference).to_have_text("12 % less time than the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference.locator(".improved")).to_have_text("12 % less time than the last run")
     page.reload()
-    expect(difference).to_have_text("−12 % against the last run, line 1: 2.0 → 1.1 sectors a request")
+    expect(difference).to_have_text("12 % less time than the last run, line 1: 2.0 → 1.1 sectors a request")
     page.locator(".cm-content").click()
     run(8.8e-6, 160)
-    expect(difference).to_have_text("as long as the last run, line 1: 1.1 → 4.0 sectors a request")
+    expect(difference).to_have_text("the same time as the last run, line 1: 1.1 → 4.0 sectors a request")
     expect(difference.locator(".improved")).to_have_count(0)
 
 
@@ -189,11 +191,66 @@ def test_a_result_leaves_twenty_lines_of_the_editor_and_tells_its_verdict_in_one
     drawer = page.locator("#drawer")
     expect(drawer.get_by_text("4 bytes at offset 132 of output")).to_have_count(1)
     expect(drawer.get_by_role("tab", selected=True)).to_have_text("Cases")
-    expect(drawer.get_by_role("tab")).to_have_text(["Cases", "Output", "Machine code"])
+    expect(drawer.get_by_role("tab")).to_have_text(["Cases", "Output", "Own input", "Machine code"])
     drawer.get_by_role("tab", name="Cases").press("ArrowRight")
     expect(drawer.get_by_role("tab", selected=True)).to_have_text("Output")
     expect(drawer.get_by_role("heading", name="Build")).to_be_visible()
     expect(drawer.get_by_role("heading", name="Cases")).to_be_hidden()
+    drawer.get_by_role("tab", name="Output").press("ArrowRight")
+    expect(drawer.get_by_role("tab", selected=True)).to_have_text("Own input")
+    expect(drawer.get_by_role("heading", name="Build")).to_be_hidden()
+    assert page.evaluate(WHOLE_LINES) >= 20
+
+
+def _custom_size(served: Served) -> str | None:
+    """Returns the size that the only submission is run on."""
+    with served.site.database() as session:
+        given = session.scalars(select(Submission)).one().custom_input
+    return None if given is None else given["N"]
+
+
+def _run_on_twelve(page: Page, served: Served) -> None:
+    """Runs on an input of one's own, and looks at what is judged."""
+    page.get_by_label("N from 1 to").fill("12")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator('[data-part="line"]')).to_have_text(re.compile("queue"))
+    assert _custom_size(served) == "12"
+    served.site.work(cases=accepted("own"))
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+def test_a_run_on_an_input_of_ones_own_is_followed_by_its_result(page: Page, served: Served) -> None:
+    _sign_up(page, served)
+    _write(page)
+    page.get_by_role("button", name="Own input").click()
+    _run_on_twelve(page, served)
+    drawer = page.locator("#drawer")
+    expect(drawer.get_by_role("tab", selected=True)).not_to_have_text("Own input")
+    expect(page.get_by_label("N from 1 to")).to_be_hidden()
+    drawer.get_by_role("tab", name="Own input").click()
+    page.get_by_label("Run the public cases").check()
+    expect(page.get_by_role("button", name="Run Ctrl")).to_be_visible()
+
+
+def test_a_phone_runs_on_an_input_of_ones_own(page: Page, served: Served) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    _sign_up(page, served)
+    page.get_by_role("tab", name="Code").click()
+    _write(page)
+    page.get_by_role("button", name="Own input").click()
+    _run_on_twelve(page, served)
+
+
+def test_an_input_of_ones_own_needs_no_scripts(browser_without_scripts: Page, served: Served) -> None:
+    page = browser_without_scripts
+    _sign_up(page, served)
+    page.get_by_role("textbox", name="Source").fill(SOURCE)
+    page.get_by_text("Run on an input of your own").click()
+    page.get_by_label("Run my own input").check()
+    page.get_by_label("N from 1 to").fill("12")
+    page.get_by_role("button", name="Run Ctrl").click()
+    expect(page.get_by_text("In the queue")).to_be_visible()
+    assert _custom_size(served) == "12"
 
 
 def test_the_machine_code_of_what_is_written_stands_beside_it(page: Page, served: Served) -> None:

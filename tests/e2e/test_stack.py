@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from emulator.cxx import SHARED_FOLDER
+from benchmarks.stack import Stack
 from tests.web_site import PASSWORD
 
-pytestmark = [pytest.mark.browser, pytest.mark.nvcc, pytest.mark.jail, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.nvcc,
+    pytest.mark.jail,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("stack in a browser"),
+]
 
 KERNEL = """\
 #include <cuda_runtime.h>
@@ -34,44 +32,7 @@ extern "C" void solve(const float* A, const float* B, float* C, int N) {
     add<<<(N + 255) / 256, 256>>>(A, B, C, N);
 }
 """
-STARTED_WITHIN_S = 240.0
 JUDGED_WITHIN_MS = 120_000
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A whole installation of its own, stopped as Ctrl-C stops it."""
-    data_dir: Path = tmp_path_factory.mktemp("stack") / "data"
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith("GPUJUDGE_") or key == SHARED_FOLDER
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "cli.main", "up", "--port", "0", "--device", "emulator"],
-        env={**environment, "GPUJUDGE_DATA_DIR": str(data_dir), "NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        said: list[str] = []
-        # Read by a thread: a full pipe would stop it, and a silent one must not stop the test.
-        assert process.stdout is not None
-        reader = threading.Thread(target=said.extend, args=(process.stdout,), daemon=True)
-        reader.start()
-        try:
-            yield _wait_for_address(process, said)
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(timeout=60)
-            reader.join(timeout=10)
-
-
-def _wait_for_address(process: subprocess.Popen[str], said: list[str]) -> str:
-    until = time.monotonic() + STARTED_WITHIN_S
-    while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"gpujudge is at (http://\S+)", "".join(said)):
-            return found[1]
-        time.sleep(0.1)
-    pytest.fail("gpujudge up did not come up:\n" + "".join(said))
 
 
 def _submit(page: Page, address: str, source: str) -> None:
@@ -83,7 +44,8 @@ def _submit(page: Page, address: str, source: str) -> None:
     page.get_by_role("button", name="Submit").click()
 
 
-def test_a_pasted_kernel_is_judged_live_and_ranked(page: Page, address: str) -> None:
+def test_a_pasted_kernel_is_judged_live_and_ranked(page: Page, stack: Stack) -> None:
+    address = stack.address
     page.goto(address)
     page.get_by_role("banner").get_by_role("link", name="Sign up").click()
     page.get_by_label("User name").fill("ada")

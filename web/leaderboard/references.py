@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from emulator.model import load_gpu
-from judge.bench.plausibility import modelled_roofline_s
+from judge.bench.plausibility import launch_s, modelled_roofline_s
 from judge.bench.statistics import geometric_mean
 from judge.packs.pack import Pack
 from judge.packs.steps import read_steps
@@ -32,17 +32,22 @@ def find_references(pack: Pack, device: str | None, metric: str | None) -> tuple
     modelled ones of another model, are left out.
     """
     if device == "emulator" and (metric or "").split("/")[:2] in ([""], ["modelled_time_s", _MODEL]):
-        roofline_s = _roofline_s(pack, "emulator")
+        roofline_s, beside_s = _roofline_s(pack, "emulator"), launch_s(load_gpu(_MODEL))
         times = {step.name: step.modelled.time_s for step in read_steps(pack) if step.modelled is not None}
         ours = pack.default_medals.get("modelled_time_s")
-        if not times and roofline_s is not None and ours is not None:
-            times = {"fastest": roofline_s / ours.best}
+        if not times and roofline_s is not None and ours is not None and ours.best:
+            times = {"fastest": roofline_s / ours.best + beside_s}
     elif device == _DEVICE and metric in (None, "time_s"):
         roofline_s = _roofline_s(pack, "cuda") if pack.bench.arithmetic in _WITH_BOUND else None
+        # Measured times are less the null kernel's.
+        beside_s = 0.0
         times = {step.name: step.measured.time_s for step in read_steps(pack) if step.measured is not None}
     else:
         return ()
-    found = [Reference(name, time_s, roofline_s and min(1.0, roofline_s / time_s)) for name, time_s in times.items()]
+    found = [
+        Reference(name, time_s, roofline_s and roofline_s / max(time_s - beside_s, roofline_s))
+        for name, time_s in times.items()
+    ]
     return tuple(sorted(found, key=lambda each: each.time_s))
 
 

@@ -108,7 +108,7 @@ def present_modelled_times(
             reasons=tuple(_present_reason(sentence, own) for sentence in case.why),
             lines=tuple(_present_line(line, code, own) for line in case.lines if line.share >= LEAST_SHARE),
             rest=_rest(case.lines),
-            at_roofline=case.roofline_s is not None and case.roofline_s >= FAST * case.value,
+            at_roofline=(measurement.roofline_share or 0.0) >= FAST,
             kernels=tuple(_present_kernel(kernel) for kernel in case.kernels),
         )
         for case in measurement.cases

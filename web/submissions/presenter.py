@@ -242,13 +242,17 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     warned = sum(case.warned for case in cases)
     if verdict is Verdict.ACCEPTED and warned:
         what = faults_in_words([fault.kind for case in cases for fault in case.faults])
-        return f"The right answer in all {len(cases)} cases, but {warned} of them {what}."
+        return f"{_right_in(len(cases))}, but {warned} of them {what}."
     if verdict is Verdict.ACCEPTED:
-        return "The right answer in every case." if len(cases) == 1 else f"The right answer in all {len(cases)} cases."
+        return "The right answer in every case." if len(cases) == 1 else f"{_right_in(len(cases))}."
     if verdict is Verdict.COMPILE_ERROR:
         return "The compiler did not take the source."
     failed = next((case for case in cases if case.verdict != "AC"), None)
     return "" if failed is None else f"First seen in case {failed.id}."
+
+
+def _right_in(cases: int) -> str:
+    return "The right answer in both cases" if cases == 2 else f"The right answer in all {cases} cases"
 
 
 def _described(judgement: Judgement, case: CaseJudgement | None, views: Sequence[CaseView]) -> str:

@@ -13,6 +13,9 @@ from store.boards.standings import History, ListedScore, Score, Standing
 from web.formatting import seconds, significant, whole
 from web.pictures.charts import distribution_chart, history_chart
 
+#: A share of the roofline that is too small to say much.
+_FAR = 0.05
+
 
 @dataclass(frozen=True, slots=True)
 class StandingView:
@@ -110,11 +113,18 @@ def present_standing(
 
 
 def medals_in_words(medals: Medals | None) -> str:
-    """Returns from which shares of the roofline on there are medals; empty where there are none."""
+    """Returns where each medal begins; empty where there are none.
+
+    Where our best kernel is far from the roofline, its time says more than the shares, which would have many zeros.
+    """
     if medals is None:
         return ""
     shares = (("gold", medals.gold), ("silver", medals.silver), ("bronze", medals.bronze))
-    return ", ".join(f"{name} from {significant(100 * share, 2)} %" for name, share in shares) + " of the roofline"
+    if medals.best is not None and medals.best < _FAR:
+        times = ", ".join(f"{name} up to {significant(medals.best / share, 2)}×" for name, share in shares)
+        return f"{times} the time of our best kernel, an empty launch left out"
+    told = ", ".join(f"{name} from {significant(100 * share, 2)} %" for name, share in shares) + " of the roofline"
+    return told if medals.best is None else f"{told}; our best kernel reaches {significant(100 * medals.best, 2)} %"
 
 
 def behind(value: float, best: float) -> str:

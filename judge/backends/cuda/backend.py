@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Say
+from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Progress, Say
 from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Ahead, Scorer, ScoringJob
@@ -69,7 +69,12 @@ class CudaBackend(Backend):
     def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
         return probe_gpus(settings)
 
-    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
+    def prepare(
+        self,
+        settings: JudgeSettings,
+        say: Say = lambda _: None,
+        progress: Progress = lambda _: None,  # noqa: ARG002
+    ) -> None:
         native.prepare(settings.data_dir, say)
 
     def target(self, device: DeviceInfo) -> Target:

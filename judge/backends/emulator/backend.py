@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from emulator import native
 from emulator.model import load_gpu
-from judge.backends.base import Backend, Cancelled, Discovery, Say
+from judge.backends.base import Backend, Cancelled, Discovery, Progress, Say
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
@@ -61,10 +61,13 @@ class EmulatorBackend(Backend):
     def target(self, device: DeviceInfo) -> Target:  # noqa: ARG002
         return Target(self.kind, _ARCH)
 
-    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None) -> None:
-        if not native.brought() and not any((settings.data_dir / "emulator").glob("*/libcudart*")):
-            say("compiling the emulator (once; half a minute)")
-        _ensure_library(settings)
+    def prepare(self, settings: JudgeSettings, say: Say = lambda _: None, progress: Progress = lambda _: None) -> None:
+        def on_progress(share: float) -> None:
+            if not share:
+                say("compiling the emulator (once; half a minute to two minutes on two processors)")
+            progress(share)
+
+        _build_library(settings.data_dir / "emulator", on_progress)
 
     def runner_spec(self, device: DeviceInfo, settings: JudgeSettings) -> RunnerSpec:  # noqa: ARG002
         threads = emulator_threads(settings)
@@ -125,10 +128,14 @@ def _ensure_library(settings: JudgeSettings) -> Path:
 @functools.lru_cache(maxsize=16)
 def _built_library(folder: Path) -> Path:
     """Keeps the path for the life of the process: comparing the sources again takes milliseconds."""
+    return _build_library(folder)
+
+
+def _build_library(folder: Path, progress: Progress = lambda _: None) -> Path:
     try:
-        return native.ensure(folder)
+        return native.ensure(folder, progress)
     except native.NativeBuildError as error:
-        raise InternalError(f"the emulator's native library cannot be built: {error}") from error
+        raise InternalError(f"the emulator's native library cannot be built: {error}", error.remedy) from error
 
 
 def _cpu_name() -> str:

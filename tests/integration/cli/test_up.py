@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
 from benchmarks.stack import Stack, running_stack
+from emulator.cxx import SHARED_FOLDER
 from tests.builds import ROOT
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
@@ -134,3 +137,43 @@ def test_with_postgresql_and_redis(tmp_path: Path, postgres_url: str, redis_url:
         assert httpx.get(f"{stack.address}/readyz").json()["broker"] == "ok"
         assert _verdict(client, _submit(client, mode="submit")) == "AC"
         assert not (data_dir / "gpujudge.db").exists()
+
+
+@pytest.mark.slow(15)
+def test_a_failed_build_is_on_the_page_and_the_website_comes_all_the_same(tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    compiler = tmp_path / "g++"
+    compiler.write_text(
+        f'#!/bin/sh\ncase "$1" in --version) echo "g++ 9.4.0"; exit;; esac\n'
+        f"while ! [ -e {gate} ]; do sleep 0.05; done\necho 'unknown flag: -std=c++20' >&2; exit 1\n"
+    )
+    compiler.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    environment = {key: value for key, value in os.environ.items() if key != SHARED_FOLDER}
+    with subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "up", "--port", address.rpartition(":")[2]],
+        env={**environment, "GPUJUDGE_DATA_DIR": str(tmp_path / "data"), "CXX": str(compiler)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+    ) as process:
+        try:
+            pages: list[httpx.Response] = []
+
+            def says(wanted: str) -> bool:
+                with suppress(httpx.TransportError):
+                    pages.append(httpx.get(address, timeout=30))
+                return bool(pages) and wanted in pages[-1].text
+
+            assert _eventually(lambda: says("<progress")), pages[-1:]
+            assert pages[-1].status_code == 503
+            gate.touch()
+            assert _eventually(lambda: says('role="alert"')), pages[-1:]
+            assert "unknown flag: -std=c++20" in pages[-1].text
+            assert "The compiler is g++ 9.4.0. If it is older than g++ 11, install a newer one" in pages[-1].text
+            assert _eventually(lambda: says("Challenges")), pages[-1:]
+            assert pages[-1].status_code == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=30) == 0

@@ -156,11 +156,11 @@ def test_what_the_table_of_a_mismatch_tells_is_not_told_twice() -> None:
 def test_accepted_with_a_warning_says_so() -> None:
     case = dataclasses.replace(faulty(), verdict=Verdict.ACCEPTED)
     report = present_report(_judgement(cases=(case, *accepted("b"))))
-    assert report.message == "The right answer in all 2 cases, but 1 of them touched memory outside the buffers."
+    assert report.message == "The right answer in both cases, but 1 of them touched memory outside the buffers."
     assert report.cases[0].warned
     race = dataclasses.replace(case.memory_errors[0], kind="race on shared memory")
     report = present_report(_judgement(cases=(dataclasses.replace(case, memory_errors=(race,)), *accepted("b"))))
-    assert report.message == "The right answer in all 2 cases, but 1 of them showed a race."
+    assert report.message == "The right answer in both cases, but 1 of them showed a race."
 
 
 @pytest.mark.parametrize(

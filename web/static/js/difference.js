@@ -20,7 +20,7 @@ export function compareWithLast(key, id, profile) {
   const change = profile.seconds / before.seconds - 1;
   const kind = Math.abs(change) < LEAST_CHANGE ? "same" : change < 0 ? "better" : "worse";
   const percent = Math.abs(100 * change).toFixed(Math.abs(change) < 0.1 ? 1 : 0);
-  const time = kind === "same" ? "as long as the last run" : `${change < 0 ? "−" : "+"}${percent} % against the last run`;
+  const time = kind === "same" ? "the same time as the last run" : `${percent} % ${change < 0 ? "less" : "more"} time than the last run`;
   return { time, kind, lines: changedLines(before.lines, profile.lines) };
 }
 

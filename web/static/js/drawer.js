@@ -1,10 +1,12 @@
-// The drawer beneath the editor: one line with the verdict, and tabs for the parts of a result and for the machine code.
+// The drawer beneath the editor: one line with the verdict, and tabs for the parts of a result, for an input of one's own and
+// for the machine code.
 
 import { showPane } from "./panes.js";
 
 const drawer = document.getElementById("drawer");
 const outcome = document.getElementById("outcome");
-const machineCode = document.getElementById("machine-code"); // missing for visitors
+// The tabs that are there without a result, and their panels. Visitors have no machine code.
+const standing = new Map([["input", document.getElementById("own-input")], ["machine", document.getElementById("machine-code")]]);
 const verdictLine = document.getElementById("verdict-line");
 const parts = [drawer, document.getElementById("divide-rows"), document.getElementById("tab-result")];
 const tabs = [...document.querySelectorAll("#drawer-tabs [data-shows]")];
@@ -28,7 +30,7 @@ export function closeDrawer() {
 export function showWhole(content) {
   verdictLine.replaceChildren();
   outcome.replaceChildren(...content);
-  for (const tab of tabs) tab.hidden = tab.dataset.shows !== "machine";
+  for (const tab of tabs) tab.hidden = !standing.has(tab.dataset.shows);
   showTab("whole");
 }
 
@@ -37,9 +39,9 @@ export function showParts(report) {
   const verdict = report.querySelector(".verdict-bar");
   verdictLine.replaceChildren(...(verdict ? [verdict] : []));
   const there = new Set([...report.querySelectorAll("[data-tab]")].map((part) => part.dataset.tab));
-  for (const tab of tabs) tab.hidden = tab.dataset.shows !== "machine" && !there.has(tab.dataset.shows);
+  for (const tab of tabs) tab.hidden = !standing.has(tab.dataset.shows) && !there.has(tab.dataset.shows);
   const cases = tabs.find((tab) => tab.dataset.shows === "cases");
-  cases.textContent = report.dataset.custom ? "Own input" : "Cases";
+  cases.textContent = report.dataset.custom ? "Case" : "Cases";
   const wanted = tabs.find((tab) => !tab.hidden && tab.dataset.shows === chosen);
   showTab(wanted && !report.dataset.failed ? chosen : report.dataset.first);
   outcome.scrollTop = 0;
@@ -51,16 +53,19 @@ export function showTab(name) {
   for (const tab of tabs) {
     const isShown = tab.dataset.shows === name;
     tab.setAttribute("aria-selected", String(isShown));
-    tab.tabIndex = isShown || (name === "whole" && tab.dataset.shows === "machine") ? 0 : -1;
+    tab.tabIndex = isShown || (name === "whole" && standing.has(tab.dataset.shows)) ? 0 : -1;
   }
-  outcome.hidden = name === "machine";
-  if (machineCode) machineCode.hidden = name !== "machine";
+  outcome.hidden = standing.has(name);
+  for (const [each, panel] of standing) if (panel) panel.hidden = each !== name;
   for (const part of outcome.querySelectorAll(".report > [data-tab]")) part.hidden = name !== "whole" && part.dataset.tab !== name;
   if (turned) onMachineCode(name === "machine");
 }
 
 for (const tab of tabs) {
-  tab.addEventListener("click", () => { chosen = tab.dataset.shows; showTab(chosen); });
+  tab.addEventListener("click", () => {
+    showTab(tab.dataset.shows);
+    if (shown !== "input") chosen = shown; // a run on an input is followed by its result
+  });
   tab.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
@@ -71,10 +76,13 @@ for (const tab of tabs) {
   });
 }
 
-document.getElementById("open-machine-code")?.addEventListener("click", () => {
+/** Opens the drawer with one of the tabs that are there without a result. */
+export function openStanding(name) {
   if (drawer.hidden) showWhole([]);
   openDrawer();
   showPane("result");
-  chosen = "machine";
-  showTab("machine");
-});
+  tabs.find((tab) => tab.dataset.shows === name).click();
+}
+
+document.getElementById("open-machine-code")?.addEventListener("click", () => openStanding("machine"));
+document.getElementById("open-own-input").addEventListener("click", () => openStanding("input"));

@@ -1,7 +1,7 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
 import { keepDraft } from "./drafts.js";
-import { closeDrawer, openDrawer, isDrawerOpen, showParts, showWhole, watchMachineCode } from "./drawer.js";
+import { closeDrawer, openDrawer, openStanding, isDrawerOpen, showParts, showWhole, watchMachineCode } from "./drawer.js";
 import { openEditor } from "./editor.js";
 import { showFiles, withOpened } from "./files.js";
 import { showPane } from "./panes.js";
@@ -15,7 +15,7 @@ const problem = document.getElementById("problem");
 const outcome = document.getElementById("outcome");
 const device = document.getElementById("device");
 const { slug, sourceBytes } = form.dataset;
-const buttons = [...form.querySelectorAll("button[name=mode]")];
+const buttons = [...document.querySelectorAll("button[name=mode]")];
 const language = document.getElementById("language"); // missing where there is but one
 const starters = [...document.querySelectorAll("template.starter")];
 const template = () => starters.find((each) => each.dataset.language === language?.value) ?? starters[0];
@@ -111,7 +111,9 @@ box.addEventListener("drop", (event) => {
 
 // ---- an input of one's own ----
 
-const custom = document.getElementById("custom-input");
+const custom = document.getElementById("custom-body");
+document.getElementById("own-input").append(custom);
+document.getElementById("custom-input").remove();
 const inputFields = [...custom.querySelectorAll("[name^='input.']")];
 const inputKey = `input:${form.dataset.user ?? ""}:${slug}`;
 
@@ -132,7 +134,7 @@ function showWrongFields(fields) {
   const wrong = inputFields.filter((field) => fields?.[field.name]);
   for (const field of wrong) showWrong(field, fields[field.name]);
   if (wrong.length) {
-    custom.open = true;
+    openStanding("input");
     wrong[0].focus();
     document.getElementById(wrong[0].getAttribute("aria-describedby")).scrollIntoView({ block: "nearest" });
   }
@@ -140,13 +142,13 @@ function showWrongFields(fields) {
 }
 
 function showChoice() {
-  document.getElementById("runs-on").textContent = form.elements.on.value === "custom" ? "my own input" : "the public cases";
+  document.getElementById("runs-on").textContent = form.elements.on.value === "custom" ? "Run own input" : "Run";
   storage.set(inputKey, JSON.stringify({ on: form.elements.on.value, fields: inputFields.map((field) => field.value) }));
 }
 for (const field of inputFields) {
   field.addEventListener("input", () => { form.elements.on.value = "custom"; showWrong(field, ""); showChoice(); });
 }
-for (const choice of form.querySelectorAll("[name=on]")) choice.addEventListener("change", showChoice);
+for (const choice of custom.querySelectorAll("[name=on]")) choice.addEventListener("change", showChoice);
 try {
   const { on, fields } = JSON.parse(storage.get(inputKey) ?? "{}");
   fields?.forEach((text, number) => { if (inputFields[number]) inputFields[number].value = text; });

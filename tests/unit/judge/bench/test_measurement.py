@@ -2,6 +2,7 @@ import statistics
 
 import pytest
 
+from emulator.model import load_gpu
 from judge.bench.measurement import TimedCase, fingerprint, measured_score, modelled_fingerprint, modelled_score
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
@@ -69,6 +70,24 @@ def test_modelled_times_have_no_rates_and_no_interval() -> None:
     assert isinstance(case, ModelledCase)
     assert (score.scale, case.limiter) == ("modelled_time_s/h200/3", "latency")
     assert score.median_s is score.gb_per_s is score.gflop_per_s is score.low is score.high is None
+
+
+def test_a_modelled_share_is_of_the_time_without_an_empty_launch() -> None:
+    empty = load_gpu("h200").launch
+    details = {"warp_instructions": 5, "launches": 1, "limiter": "latency", "why": (), "kernels": (), "lines": ()}
+
+    def share(*cases: tuple[float | None, float]) -> float | None:
+        timed = [TimedCase(CASE, ((seconds,),), roofline_s=roofline, details=details) for roofline, seconds in cases]
+        return modelled_score(PACK, timed, gpu="h200", model=5, fingerprint=Fingerprint()).roofline_share
+
+    launch_s = empty.first_s + empty.each_s
+    assert share((1e-6, launch_s + 4e-6)) == pytest.approx(0.25)
+    # Two launches cost a second one.
+    assert share((1e-6, launch_s + empty.each_s + 4e-6)) == pytest.approx(1e-6 / (4e-6 + empty.each_s))
+    assert share((1e-6, launch_s + 1e-6), (1e-6, launch_s + 4e-6)) == pytest.approx(0.5)
+    # Copies alone may take less than a launch.
+    assert share((1e-6, 0.9 * launch_s)) == 1.0
+    assert share((1e-6, 1e-5), (None, 1e-5)) is None
 
 
 def test_a_fingerprint_names_the_compiler_that_built_the_artifact() -> None:
