@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from store.assemblies import claim_assembly, request_assembly
 from store.draft_assemblies import WantedAssembly, claim_draft_assembly, request_draft_assembly
-from store.jobs import LeaseRules, Stage, claim_job
 from store.languages import EVERY_S, built_languages, overdue_languages, tell_languages
 from store.models import Submission, User
+from store.queue.jobs import LeaseRules, Stage, claim_job
 from store.submissions import create_submission
 from tests.fake_judge import FakePack
 
