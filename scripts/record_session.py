@@ -38,7 +38,7 @@ SESSION = (
     ("Who is logged in, and what there is to do:", "gpujudge whoami"),
     ("", "gpujudge challenges | head -4"),
     ("A challenge's starter and statement:", "gpujudge init vector-add"),
-    ("A first `solve`, which forgets that N is no multiple of 256:", "cat vector-add.cu"),
+    ("A first `solve`, which forgets that N may not be a multiple of 256:", "cat vector-add.cu"),
     ("", "gpujudge run vector-add.cu"),
     ("With the test, `if (i < N)`:", "mend"),
     ("", "gpujudge submit vector-add.cu"),
