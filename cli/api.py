@@ -152,7 +152,7 @@ class Api:
             message, nearest = f"{self.server} answered {status} {response.reason_phrase}", []
             if status < 500:
                 hint = "Is it the right address? Another one: --server URL, or GPUJUDGE_SERVER."
-                raise Unreachable(f"{message}, which is no answer of a gpujudge server", hint=hint) from None
+                raise Unreachable(f"{message}, which is not an answer of a gpujudge server", hint=hint) from None
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
         if status == 401 and not response.request.url.path.endswith("/tokens"):  # there a 401 means a wrong password
             hint = hint or "Log in first: `gpujudge login`."

@@ -21,7 +21,7 @@ def named_architecture(name: str) -> tuple[Gpu | None, str]:
             return gpu, "sm_" + gpu.compute_capability.replace(".", "")
     if not re.fullmatch(r"sm_\d{2,3}[af]?", name):
         known = ", ".join(gpu.key for gpu in gpus)
-        raise UsageError(f"{name!r} is no architecture.", hint=f"Say sm_80, sm_90 and the like, or a GPU: {known}.")
+        raise UsageError(f"{name!r} is not an architecture.", hint=f"Say sm_80, sm_90 and the like, or a GPU: {known}.")
     number = re.sub(r"\D", "", name)
     # The newest of two GPUs of one architecture.
     fitting = [gpu for gpu in gpus if gpu.compute_capability.replace(".", "") == number]

@@ -136,7 +136,9 @@ def _streamed() -> Iterator[Kernel | Result]:
                 raise TypeError
             yield Kernel(name, told["challenge"], source, None if seed is None else seed % 2**63)
         except (ValueError, KeyError, TypeError, AttributeError):
-            why = 'is no kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" if you like'
+            why = (
+                'is not a kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" if you like'
+            )
             yield Result(Kernel(name, "", b""), problem=f"line {number} {why}")
 
 

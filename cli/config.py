@@ -40,7 +40,7 @@ def load_config(path: Path) -> Config:
         raw = json.loads(path.read_text("utf-8"))
         server = raw.get("server")
         if server is not None and not isinstance(server, str):
-            raise ValueError("its server is no text")
+            raise ValueError("its server is not text")
         return Config(
             server=server,
             tokens={str(known): str(token) for known, token in raw.get("tokens", {}).items()},

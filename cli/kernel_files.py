@@ -75,7 +75,7 @@ def _content(path: Path) -> bytes:
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise UsageError("is no file: only regular files are judged")
+            raise UsageError("is not a file: only regular files are judged")
         if status.st_size > _MOST_BYTES:
             raise UsageError(f"has {status.st_size:,} bytes: a kernel has at most {_MOST_BYTES:,}")
         return file.read(_MOST_BYTES + 1)

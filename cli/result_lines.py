@@ -32,7 +32,7 @@ class ResultLines:
                 self._lock()
                 self._read(resume=resume)
             elif resume:
-                raise UsageError(f"{path} is no file that --resume could go on with")
+                raise UsageError(f"{path} is not a file that --resume could go on with")
         except BaseException:
             self._file.close()
             raise
@@ -116,7 +116,7 @@ class ResultLines:
                 if not isinstance(line, dict) or "file" not in line:
                     raise ValueError
             except ValueError:
-                raise UsageError(f"{self.path} is no file of results: line {number} is none") from None
+                raise UsageError(f"{self.path} is not a file of results: line {number} is none") from None
             self.lines.append(line)
 
 

@@ -133,7 +133,7 @@ def parse_directive(content: bytes) -> dict[str, str]:
 
 
 def file_of(challenge: str, suffix: str) -> str:
-    """Returns the name of the file for a challenge. Raises UsageError if the server names one that is no file name."""
+    """Returns the name of the file for a challenge. Raises UsageError if the server names what is not a file name."""
     if "/" in challenge or challenge.startswith("."):
-        raise UsageError(f"the server names a challenge {challenge!r}, which is no file name")
+        raise UsageError(f"the server names a challenge {challenge!r}, which is not a file name")
     return f"{challenge}{suffix}"

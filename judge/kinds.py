@@ -40,4 +40,4 @@ def check_kind(name: str) -> str:
 
 def unknown_kind(name: str, known: Mapping[str, object]) -> str:
     """Returns the message about a kind that is not among those known."""
-    return f"'{name}' is no kind of device; the kinds are: {', '.join(known)}"
+    return f"'{name}' is not a kind of device; the kinds are: {', '.join(known)}"

@@ -26,7 +26,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("a naive datetime is no instant: pass one with a time zone")
+            raise ValueError("a naive datetime is not an instant: pass one with a time zone")
         utc = value.astimezone(UTC)
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 

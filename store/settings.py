@@ -114,7 +114,7 @@ class Settings(BaseSettings):
         try:
             url = normalised_url(value)
         except ArgumentError:
-            raise ValueError("this is no address of a database") from None
+            raise ValueError("this is not an address of a database") from None
         if url.get_backend_name() not in {"sqlite", "postgresql"}:
             raise ValueError(
                 f"{url.get_backend_name()} is not a database this runs on: use sqlite:/// or postgresql://"
@@ -158,7 +158,9 @@ def read_settings(kind: type[AnySettings], **given: Any) -> AnySettings:
         if found is None:
             raise
         name = found[1]
-        raise SettingsProblem(f"{PREFIX}{name.upper()}: it is no JSON", f"For example: {example(kind, name)}") from None
+        raise SettingsProblem(
+            f"{PREFIX}{name.upper()}: it is not JSON", f"For example: {example(kind, name)}"
+        ) from None
 
 
 def example(kind: type[BaseSettings], name: str) -> str:

@@ -102,7 +102,7 @@ def _digest(path: str) -> str:
     """Returns the digest of a file, or of a folder's files with their names."""
     top = ROOT / path
     files = [top] if top.is_file() else sorted(each for each in top.rglob("*") if each.is_file())
-    assert files, f"recorded: {path} is no file or folder of the repository"
+    assert files, f"recorded: {path} is not a file or folder of the repository"
     whole = hashlib.sha256()
     for file in files:
         if "__pycache__" not in file.parts:

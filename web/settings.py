@@ -97,7 +97,9 @@ class SiteSettings(BaseModel):
 def check_setting(name: str, value: Any) -> Any:
     """Returns the value that a setting takes from ``value``, which may be text. Raises SettingError."""
     if name not in SiteSettings.model_fields:
-        raise SettingError(f"{name} is no setting that changes while the site runs: {', '.join(site_setting_names())}")
+        raise SettingError(
+            f"{name} is not a setting that changes while the site runs: {', '.join(site_setting_names())}"
+        )
     try:
         return getattr(SiteSettings(**{name: value}), name)
     except ValidationError as error:

@@ -119,7 +119,7 @@ def _lines(text: str | None) -> range | None:
         return None
     found = re.fullmatch(r"(\d{1,7})(?:-(\d{1,7}))?", text.strip())
     if found is None or int(found[2] or found[1]) < int(found[1]):
-        raise UsageError(f"--line {text!r} is no line.", hint="Say --line 12, or --line 12-20.")
+        raise UsageError(f"--line {text!r} is not a line.", hint="Say --line 12, or --line 12-20.")
     return range(int(found[1]), int(found[2] or found[1]) + 1)
 
 

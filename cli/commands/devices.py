@@ -57,7 +57,7 @@ def calibrate(
         found = _backends().find_device(device, settings)
         calibrator = _backends().of(found.kind).calibrator
         if calibrator is None:
-            raise UsageError(f"{device} is no GPU: there is nothing to be measured")
+            raise UsageError(f"{device} is not a GPU: there is nothing to be measured")
         measured = calibrator.calibrate(found, settings, lambda doing: say(f"  {doing}"))
     except registry.UnknownDevice as error:
         raise UsageError(str(error)) from None

@@ -86,7 +86,7 @@ def status(
     except OSError as error:
         raise UsageError(f"cannot read {out}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):
-        raise UsageError(f"{out} is no file of results") from None
+        raise UsageError(f"{out} is not a file of results") from None
     if as_json:
         print_json({"results": len(lines), "verdicts": dict(counts.most_common())})
     else:

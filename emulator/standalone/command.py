@@ -28,7 +28,7 @@ from emulator.standalone.text import report_text
 
 _EPILOG = f"""\
 The exit code is the program's own (128 + the number of the signal that ended it), unless --error-exitcode says
-otherwise; {CANNOT_RUN} when the emulator cannot run it, 126 when it is no program, 127 when there is none, 2 for a
+otherwise; {CANNOT_RUN} when the emulator cannot run it, 126 when it is not a program, 127 when there is none, 2 for a
 mistake in the options. Build programs with -lineinfo for lines of kernels, and -g for lines of host code.
 EMULATOR_CHECK=full and EMULATOR_PROFILE=1 stand for --check=full and --profile.
 """
@@ -184,14 +184,14 @@ def size_of(text: str) -> int:
     unit = text[-1:].upper() if text[-1:].isalpha() else ""
     number = text.removesuffix(text[-1:]) if unit else text
     if unit not in _UNITS or not number.isdecimal() or not int(number):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size, such as 512M or 16G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size, such as 512M or 16G")
     return int(number) * _UNITS[unit]
 
 
 def count_of(text: str) -> int:
     """At least 1."""
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
     return int(text)
 
 
@@ -202,11 +202,11 @@ def seconds_of(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
 
 
 def _exit_code(text: str) -> int:
     if not text.isdecimal() or int(text) > 255:
-        raise argparse.ArgumentTypeError(f"{text!r} is no exit code")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an exit code")
     return int(text)

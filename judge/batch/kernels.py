@@ -10,7 +10,7 @@ from emulator.records import dataclass
 from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
 
-#: The exit code of what is no kernel, or names no challenge.
+#: The exit code of what is not a kernel, or names no challenge.
 _UNUSABLE = 2
 
 
@@ -29,7 +29,7 @@ class Result:
     """What is known of one kernel in the end: the JSON of its judgement, or why there is none (``problem``).
 
     ``device`` is the name that users type. A kernel that the emulator refused as a filter has ``screened``. ``verdict``
-    is None where the file is no kernel or its challenge is unknown.
+    is None where the file is not a kernel or its challenge is unknown.
     """
 
     kernel: Kernel

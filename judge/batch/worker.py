@@ -157,7 +157,7 @@ def serve(take: Callable[[], str], put: Callable[[str], None]) -> None:
 def main() -> None:
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
     answers = os.fdopen(os.dup(1), "w")
-    # What a library prints is no answer.
+    # What a library prints is not an answer.
     os.dup2(2, 1)
     busy = threading.Event()
 

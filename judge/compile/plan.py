@@ -239,7 +239,7 @@ def _call_lines(fd: int, own: str) -> list[str]:
     away that told them. An access to the stack, or by the instruction pointer, is none that the device shares.
 
     What a launch consists of, down to the kernel's own line, is passed over. Nothing depends on these lines, so that a
-    failure is no error. ``own`` is the pattern of the source's files.
+    failure is not an error. ``own`` is the pattern of the source's files.
     """
     # A kernel's stub is called by the kernel's own name, wherever that was inlined.
     calls = f"""

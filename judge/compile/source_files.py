@@ -87,7 +87,7 @@ def check_files(source: bytes) -> str | None:
     for name in names[1:]:
         if not is_header_name(name):
             known = ", ".join(SUFFIXES)
-            return f"{name!r} is no name of a header: it is a path without `..` that ends with {known}."
+            return f"{name!r} is not a name of a header: it is a path without `..` that ends with {known}."
         if name in (MAIN, SUPPLIED):
             return f"{name} is the judge's name for a file of its own: give the header another one."
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -41,7 +41,7 @@ class Languages:
 
     def unknown(self, name: str) -> str:
         """Returns the message about a name that is not among these."""
-        return f"'{name}' is no language of submissions; the languages are: {', '.join(self)}"
+        return f"'{name}' is not a language of submissions; the languages are: {', '.join(self)}"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)

@@ -18,7 +18,7 @@ _CUDA = {
     "cudaErrorAssert": "an assert() in a kernel failed",
     "cudaErrorHardwareStackError": "a kernel's call stack overflowed or was overwritten",
     "cudaErrorIllegalInstruction": "a kernel reached an instruction that does not exist, or a trap",
-    "cudaErrorMisalignedAddress": "an address was no multiple of the access's size; vector loads need it",
+    "cudaErrorMisalignedAddress": "an address was not a multiple of the access's size; vector loads need it",
     "cudaErrorInvalidAddressSpace": "an instruction for one memory space was given an address of another",
     "cudaErrorInvalidPc": "a kernel jumped to where no code is",
     "cudaErrorLaunchFailure": "a kernel failed on the device: by a trap, or by an access through a wild pointer",

@@ -42,7 +42,7 @@ from judge.wire.messages import (
     RunReply,
 )
 
-#: Requests that come before the submission is there: what goes wrong with them is no fault of it.
+#: Requests that come before the submission is there: what goes wrong with them is not a fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
 _OUTSIDE_ITS_PART = "access outside its part of shared memory"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.

@@ -182,7 +182,7 @@ def parse_goal(text: str) -> Goal:
     """Returns the goal that a text such as ``active_lanes >= 90`` states. Raises ValueError."""
     found = _GOAL.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no goal; write a figure, <= or >=, and a number: sectors_over_ideal <= 1.2")
+        raise ValueError(f"{text!r} is not a goal; write a figure, <= or >=, and a number: sectors_over_ideal <= 1.2")
     if found["figure"] not in FIGURES:
         raise ValueError(f"there is no figure {found['figure']}; there are {', '.join(FIGURES)}")
     return Goal(FIGURES[found["figure"]], found["bound"] == "<=", float(found["limit"]))

@@ -96,4 +96,4 @@ def _kind(source: Path) -> str:
     for kind, magic in _MAGIC.items():
         if head.startswith(magic):
             return kind
-    raise BackupError(f"{source} is no backup that `gpujudge backup` wrote")
+    raise BackupError(f"{source} is not a backup that `gpujudge backup` wrote")

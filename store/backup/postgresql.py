@@ -40,7 +40,7 @@ def revision(source: Path) -> str | None:
     rows = _run(["pg_restore", "--data-only", "--table=alembic_version", "--file=-", str(source)])
     found = re.search(r"^COPY \S*alembic_version .*\n(\w+)$", rows, flags=re.MULTILINE)
     if not found:
-        raise BackupError(f"{source} is no backup of gpujudge: it has no revision of the schema")
+        raise BackupError(f"{source} is not a backup of gpujudge: it has no revision of the schema")
     return found[1]
 
 

@@ -44,7 +44,7 @@ def revision(source: Path) -> str | None:
             _check(backup, source)
             row = backup.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.Error as error:
-        raise BackupError(f"{source} is no backup of gpujudge: {error}") from None
+        raise BackupError(f"{source} is not a backup of gpujudge: {error}") from None
     return None if row is None else str(row[0])
 
 

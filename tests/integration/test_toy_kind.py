@@ -89,7 +89,7 @@ def test_workers_judge_on_it_with_runners_that_wait(settings: JudgeSettings) -> 
 def test_whoever_has_not_registered_it_refuses_it_by_name(settings: JudgeSettings) -> None:
     judgement = pipeline.judge(HONEST.encode(), PACK, TOY, 7, settings, languages=LANGUAGES)
     assert (judgement.verdict, judgement.message) == (
-        Verdict.INTERNAL_ERROR, "'toy' is no kind of device; the kinds are: emulator, cuda",
+        Verdict.INTERNAL_ERROR, "'toy' is not a kind of device; the kinds are: emulator, cuda",
     )  # fmt: skip
     built = Artifact(b"", Target("toy", "wood")), BuildReport(ok=True, wall_s=0.1)
     assert pipeline.run(*built, PACK, TOY, 7, settings, languages=LANGUAGES).verdict is Verdict.INTERNAL_ERROR
@@ -101,7 +101,7 @@ def test_whoever_has_not_registered_it_refuses_it_by_name(settings: JudgeSetting
     assert judgement.verdict is Verdict.INTERNAL_ERROR
     assert (
         judgement.message
-        == f"'toy-c++' is no language of submissions; the languages are: {', '.join(BUILTIN_LANGUAGES)}"
+        == f"'toy-c++' is not a language of submissions; the languages are: {', '.join(BUILTIN_LANGUAGES)}"
     )
 
 

@@ -112,16 +112,18 @@ class ContestForm(FlaskForm):
         for part in (self.targets.data or "").replace(",", " ").split():
             matched = _TARGET.fullmatch(part)
             if matched is None:
-                raise ValidationError(f"{part} is no target. Write a challenge and a time, such as vector-add=120us.")
+                raise ValidationError(
+                    f"{part} is not a target. Write a challenge and a time, such as vector-add=120us."
+                )
             if matched["slug"] not in self.slugs:
                 raise ValidationError(f"{matched['slug']} is none of this contest's challenges.")
             found[matched["slug"]] = float(matched["number"]) * _UNITS[matched["unit"]]
             if not 0 < found[matched["slug"]] < math.inf:
-                raise ValidationError(f"{part} is no target: a time is more than nothing.")
+                raise ValidationError(f"{part} is not a target: a time is more than nothing.")
         return found
 
     def validate_targets(self, _field: StringField) -> None:
-        """Refuses what is no target, and a challenge without one where they are scored."""
+        """Refuses what is not a target, and a challenge without one where they are scored."""
         missing = [slug for slug in self.slugs if slug not in self.target_times()]
         if missing and self.scoring.data == Scoring.TARGETS:
             raise ValidationError(f"{missing[0]} needs a target, such as {missing[0]}=120us.")
@@ -139,7 +141,7 @@ class ContestForm(FlaskForm):
             parts = urlsplit(field.data.strip())
             host, port = parts.hostname or "", parts.port or 443
         except ValueError:
-            raise ValidationError("This is no address: its host or its port is wrong.") from None
+            raise ValidationError("This is not an address: its host or its port is wrong.") from None
         try:
             found = addresses_of(host, port)
         except (OSError, ValueError):

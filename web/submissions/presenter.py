@@ -232,7 +232,7 @@ def _heat(judgement: Judgement | None, own: OwnLines) -> dict[int, tuple[int, st
 
 
 def _title(judgement: Judgement) -> str:
-    """Returns the verdict in words. A feature that the emulator lacks is no fault, so it gets its own title."""
+    """Returns the verdict in words. A feature that the emulator lacks is not a fault, so it gets its own title."""
     failed = next((case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED), judgement)
     unsupported = judgement.verdict is Verdict.RUNTIME_ERROR and failed.message.startswith(UNSUPPORTED)
     return UNSUPPORTED if unsupported else judgement.verdict.in_words

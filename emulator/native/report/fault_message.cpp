@@ -165,7 +165,7 @@ Explanation explain_bank(const Access &access, const Ruling &ruling, const char 
     } else if (memory().in_device_range(access.address)) {
         find_neighbour(access, explanation);
     } else {
-        explanation.text = "it is no address of " + std::string(bank) + "memory";
+        explanation.text = "it is not an address of " + std::string(bank) + "memory";
     }
     return explanation;
 }

@@ -111,7 +111,7 @@ def _toml(slug: str, signature: str, parts: _Parts) -> Iterator[str]:
     yield f"benchmark_sizes = {{ cuda = {_rows([counts[0]])}, emulator = {_rows([counts[1]])} }}"
     yield from ("", "[axes]")
     if not parts.is_sure:
-        yield f"# TODO: of {', '.join(parts.axes)}, move what is no size to [parameters], with integer = true"
+        yield f"# TODO: of {', '.join(parts.axes)}, move what is not a size to [parameters], with integer = true"
     for axis, largest in zip(parts.axes, most, strict=True):
         what = "number of elements" if parts.is_sure else ""
         yield f'{axis} = {{ max = {_number(largest)}, description = "{what}" }}  # TODO: what {axis} counts'

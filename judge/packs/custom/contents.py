@@ -159,7 +159,7 @@ def _require_representable(element: Element, values: Sequence[Number]) -> None:
     if element is Element.BOOL:
         wrong = [value for value in values if value not in (0, 1)]
         if wrong:
-            raise ValueError(f"{wrong[0]} is no bool: write 0 or 1")
+            raise ValueError(f"{wrong[0]} is not a bool: write 0 or 1")
     elif element.facts.is_float:
         largest = 3.4028234663852886e38 if element.facts.narrow else float(np.finfo(stored_type(element)).max)
         if wrong := [value for value in values if abs(value) > largest]:
@@ -179,7 +179,7 @@ def _require_like(declared: Distribution, values: Sequence[Number], case: Case, 
     if limits is not None:
         wrong = [value for value in values if value != int(value) or not limits[0] <= value <= limits[1]]
         if wrong:
-            raise ValueError(f"{wrong[0]:g} is no whole number {restriction(declared)}")
+            raise ValueError(f"{wrong[0]:g} is not a whole number {restriction(declared)}")
     match declared:
         case distributions.Sorted() if any(after < before for before, after in pairwise(values)):
             raise ValueError("the values must ascend")

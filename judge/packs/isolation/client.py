@@ -80,13 +80,13 @@ class _PackProcess:
             raise ProcessEnded(_how_it_ended(self.end(soon=True))) from None
         except BadAnswer as error:
             self.end()
-            raise ProcessEnded(f"sends what is no answer ({error})") from None
+            raise ProcessEnded(f"sends what is not an answer ({error})") from None
         except BaseException:
             self.end()
             raise
         if not (isinstance(answer, tuple) and len(answer) == 2):
             self.end()
-            raise ProcessEnded("sends what is no answer")
+            raise ProcessEnded("sends what is not an answer")
         return answer
 
     def end(self, *, soon: bool = False) -> int:

@@ -29,7 +29,7 @@ def find_solve(module: ModuleType) -> Callable[..., Any]:
     if solve is None:
         raise TypeError("there is no function `solve`")
     if not callable(solve) or hasattr(solve, "arg_names"):
-        raise TypeError("`solve` is no function: the judge calls it, and it launches kernels")
+        raise TypeError("`solve` is not a function: the judge calls it, and it launches kernels")
     found: Callable[..., Any] = solve
     return found
 

@@ -169,7 +169,7 @@ def encode(name: str, value: Any) -> tuple[str, Any]:
     if hasattr(value, "kernel_place"):
         return "kernel", value.kernel_place
     if isinstance(value, Tensor):
-        raise NotSpecialized(f"{name} is tl.constexpr, and an array is no constant")
+        raise NotSpecialized(f"{name} is tl.constexpr, and an array is not a constant")
     raise NotSpecialized(f"{name}: a constant is a number, a text, a type or a kernel, and no {type(value).__name__}")
 
 

@@ -63,7 +63,7 @@ def test_a_setting_is_changed_and_reset(site: Site) -> None:
         ("sign_up", "shut", "sign_up: Input should be 'open', 'invitation' or 'closed'"),
         ("max_waiting", "-1", "max_waiting: Input should be greater than or equal to 0"),
         ("submission_rate", "often", "submission_rate: write a rate such as"),
-        ("secret_key", "mine", "secret_key is no setting that changes while the site runs: sign_up,"),
+        ("secret_key", "mine", "secret_key is not a setting that changes while the site runs: sign_up,"),
     ],
 )
 def test_a_value_that_a_setting_cannot_have_is_refused(site: Site, name: str, value: str, said: str) -> None:

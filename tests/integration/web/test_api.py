@@ -162,7 +162,7 @@ def test_a_source_may_be_several_files(site: Site, caller: Caller) -> None:
             '#include "inc/add.cuh"\nvoid solve() {}\n// gpujudge: file=inc/add.cuh\n#pragma once\n'
         )
     files[0]["name"] = "../add.cuh"
-    assert "is no name of a header" in caller.post("submissions", body).get_json()["detail"]
+    assert "is not a name of a header" in caller.post("submissions", body).get_json()["detail"]
     assert caller.post("submissions", {**BODY, "files": files}).status_code == 422
     assert caller.post("submissions", {**body, "files": None}).status_code == 422
 

@@ -447,7 +447,7 @@ def test_a_code_is_asked_for_and_a_member_can_leave(site: Site, teacher: FlaskCl
         ({"starts_at": "soon"}, "Not a valid datetime value."),
         ({"scoring": "luck"}, "Not a valid choice."),
         ({"scoring": "targets", "targets": "vector-add=1ms"}, "softmax needs a target, such as softmax=120us."),
-        ({"targets": "vector-add 1ms"}, "vector-add is no target. Write a challenge and a time"),
+        ({"targets": "vector-add 1ms"}, "vector-add is not a target. Write a challenge and a time"),
         ({"targets": "reduction=1ms"}, "reduction is none of this contest"),
         ({"targets": "softmax=0us"}, "a time is more than nothing"),
     ],

@@ -78,7 +78,10 @@ def test_a_bank_does_not_reach_other_memory(device: Device, build: Build, run: s
     values, _ = device.array(np.arange(32), np.int32, label="values")
     mine = (ctypes.c_int * 32)(*range(32))
     out, result = device.array(32, np.int32)
-    for source, words in ((values, "it is byte 0 of values (128 bytes), which is no"), (mine, "it is no address of")):
+    for source, words in (
+        (values, "it is byte 0 of values (128 bytes), which is no"),
+        (mine, "it is not an address of"),
+    ):
         result[:] = 0
 
         assert build("spaces")[f"run_{run}"](source, out) == ILLEGAL

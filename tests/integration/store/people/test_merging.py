@@ -282,7 +282,7 @@ def test_memberships_results_and_what_is_taught_go_over(sessions: sessionmaker[S
         assert session.query(Identity).one().user_id == ada.id
         assert session.query(ReachedGoal).one().user_id == ada.id
         assert ada.role == Role.USER
-        assert reached_goals(session, user_id=ada.id) == frozenset()  # it was no goal of a track
+        assert reached_goals(session, user_id=ada.id) == frozenset()  # it was not a goal of a track
 
 
 @pytest.mark.usefixtures("people")

@@ -30,7 +30,7 @@ def test_every_registered_kind_has_the_backend_of_its_name() -> None:
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(UnknownKind, match="'abacus' is no kind of device; the kinds are: emulator, cuda"):
+    with pytest.raises(UnknownKind, match="'abacus' is not a kind of device; the kinds are: emulator, cuda"):
         BUILTIN_BACKENDS.of("abacus")
     with pytest.raises(ValueError, match="'abacus'"):
         check_kind("abacus")

@@ -59,7 +59,7 @@ def test_no_kernel_at_all() -> None:
 
 
 def test_what_is_no_kernel_is_passed_on() -> None:
-    problem = Result(Kernel("pipe", "", b""), problem="is no file")
+    problem = Result(Kernel("pipe", "", b""), problem="is not a file")
     found = judge(["a:", problem, "b:unknown"], EMULATOR)
     assert found["pipe"] == problem
     assert found["a"].verdict is Verdict.ACCEPTED

@@ -35,7 +35,9 @@ def test_another_language_is_one_more() -> None:
 
 
 def test_an_unknown_one_is_told_with_those_that_there_are() -> None:
-    with pytest.raises(UnknownLanguage, match="'cobol' is no language of submissions; the languages are: cuda, triton"):
+    with pytest.raises(
+        UnknownLanguage, match="'cobol' is not a language of submissions; the languages are: cuda, triton"
+    ):
         BUILTIN_LANGUAGES.of("cobol")
     with pytest.raises(ValueError, match="cuda, triton"):
         check_language("cobol")

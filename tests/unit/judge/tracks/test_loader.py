@@ -73,7 +73,7 @@ def test_the_kernels_of_a_track_are_in_its_language(tmp_path: Path) -> None:
     ("old", "new", "told"),
     [
         ("order = 1", "order = 0", "order"),
-        ("order = 1", 'order = 1\nlanguage = "fortran"', "language: 'fortran' is no language"),
+        ("order = 1", 'order = 1\nlanguage = "fortran"', "language: 'fortran' is not a language"),
         ('goal = "sectors_over_ideal <= 1.05"', 'goal = "sectors <= 1"', r"steps\.0\.goal: there is no figure sectors"),
         ('why = "', 'because = "', r"steps\.0\."),
         ("[[steps]]", "[[steps", "is not valid TOML"),

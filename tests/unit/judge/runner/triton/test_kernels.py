@@ -143,7 +143,7 @@ def solve(x, y, n):
         ("add[(-1,)](x, y, n, 0.5, BLOCK=64)", "a grid of"),
         ("add(x, y, n, 0.5, BLOCK=64)", r"launch it by add\[grid\]"),
         ("add[(1,)](x, 'y', n, 0.5, BLOCK=64)", "a kernel takes no str"),
-        ("add[(1,)](x, y, n, 0.5, BLOCK=x)", "an array is no constant"),
+        ("add[(1,)](x, y, n, 0.5, BLOCK=x)", "an array is not a constant"),
         ("add[(1,)](x, y, 1 << 70, 0.5, BLOCK=1)", "64 bits"),
         ("tl.load(x)", "works inside of kernels only"),
         ("torch.softmax(x, 0)", "torch.softmax is not there"),
@@ -180,7 +180,7 @@ def test_what_solve_raises_is_left_to_the_judged_call(launcher: RecordingLaunche
         ("def solve(x, y, n)\n", "kernel.py:1: error: SyntaxError"),
         ("x = 1 / 0\ndef solve(x, y, n): ...\n", "kernel.py:1: error: ZeroDivisionError"),
         ("def other(): ...\n", "there is no function `solve`"),
-        ("solve = 3\n", "`solve` is no function"),
+        ("solve = 3\n", "`solve` is not a function"),
         ("def solve(x, y): ...\n", r"`solve\(x, y\)` cannot be called as solve\(x, y, n\)"),
         (
             f"{HEAD}def solve(x, y, n):\n    for i in range(500):\n        add[(1,)](x, y, n, 0.5, BLOCK=i)\n",
