@@ -96,7 +96,9 @@ class BlockRaces : public BlockObserver {
         check_.settle();
         met_[warp.warp_id] = 0;
         const EmuSite &site = kernel_.sites[index];
-        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
+        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_PARAM) return;
+        // Only other launches and copies write constant memory: one access tells enough.
+        if (site.space == EMU_CONST && !check_.is_first_constant(index)) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
         if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
         if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
@@ -257,7 +259,14 @@ RaceCheck::RaceCheck(Launch &launch)
       follows_sites(launch.kernel->site_count < Trace::max_sites),
       follows_blocks(launch.blocks() <= Trace::max_blocks),
       launch_(launch),
-      noted_conflicts_(launch.kernel->site_count) {}
+      noted_conflicts_(launch.kernel->site_count),
+      read_constants_(launch.kernel->site_count) {}
+
+bool RaceCheck::is_first_constant(uint32_t site) {
+    bool is_first = !read_constants_[site];
+    read_constants_[site] = true;
+    return is_first;
+}
 
 void RaceCheck::note_meeting_host(uint64_t address) {
     if (launch_.meets_host) return;

@@ -36,6 +36,8 @@ class RaceCheck : public Observer {
     void meet(const Meeting &meeting);
     // `lane` and `other` are about to store different values to one address.
     void conflict(const WarpContext &warp, uint32_t site, uint32_t lane, uint32_t other, uint64_t address);
+    // Whether nothing in constant memory was read there before.
+    bool is_first_constant(uint32_t site);
     // An access to this address is ordered with the host's.
     void note_meeting_host(uint64_t address);
     bool is_noted(uint32_t site) const { return noted_conflicts_[site]; }
@@ -72,7 +74,7 @@ class RaceCheck : public Observer {
     Launch &launch_;
     std::map<std::tuple<uint32_t, uint32_t, bool>, Race> races_;  // by the two sites, and whether it is in shared memory
     std::vector<Pending> pending_;
-    std::vector<bool> noted_conflicts_;  // by site
+    std::vector<bool> noted_conflicts_, read_constants_;  // by site
 };
 
 }  // namespace emu

@@ -57,7 +57,7 @@ Cells *GlobalCells::find(uint64_t address) {
     auto found = pages_.find(page);
     if (found != pages_.end()) return found->second.get();
     const Allocation *allocation = memory_.find(address);
-    if (!allocation || allocation->kind == MemoryKind::constant) return nullptr;
+    if (!allocation) return nullptr;
     if (pages_.size() >= max_pages) {
         unchecked_.insert(allocation->label);
         return nullptr;

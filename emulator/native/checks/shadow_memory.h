@@ -102,7 +102,7 @@ class GlobalCells {
 
     explicit GlobalCells(const MemoryView &memory) : memory_(memory) {}
 
-    // Null for what is not checked: constant memory, addresses outside of allocations, and what is too much.
+    // Null for what is not checked: addresses outside of allocations, and what is too much.
     Cells *page_of(uint64_t address) {
         uint64_t page = address / page_bytes;
         Recent &recent = recent_[page % recent_pages];

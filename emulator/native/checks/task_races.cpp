@@ -65,7 +65,7 @@ void TaskRaces::add(uint64_t address, uint64_t size, bool writes) {
     if (!observe_settings().check_full || !current_task()) return;
     std::lock_guard lock(mutex_);
     auto found = memory().find(address);
-    if (!found || found->kind == MemoryKind::constant) return;
+    if (!found) return;
     if (tasks_.empty() || tasks_.back().task != current_task()) begin({current_task(), nullptr, {}});
     CellPages pages;
     touch(pages, address, std::min({size, found->end - address, max_call_bytes}), writes);

@@ -41,11 +41,14 @@ def test_what_nothing_orders_is_told(device: Device, build: Build, name: str, se
     race = _findings(device)[0]
     assert race.kind == "race between streams"
     assert race.other is not None
-    assert race.allocation == "middle"
+    assert race.allocation == ("__constant__ table" if name == "wrong_constant" else "middle")
     told = {race.line, race.other.line}
     if name == "wrong_copy":
         assert told == {_LINES["first"], None}
         assert "cudaMemcpyToSymbolAsync reads" in race.message
+    elif name == "wrong_constant":
+        assert told == {_LINES["third"], None}
+        assert "cudaMemcpyToSymbolAsync writes" in race.message
     elif name == "wrong_fill":
         assert told == {_LINES["first"], None}
         assert "cudaMemsetAsync writes" in race.message

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 __device__ int between[256];
+__constant__ int table[256];
 
 __global__ void first(int* to) {
     to[threadIdx.x] = 1;  // first
@@ -12,6 +13,10 @@ __global__ void first(int* to) {
 
 __global__ void second(const int* from, int* to) {
     to[threadIdx.x] = from[threadIdx.x] + 1;  // second
+}
+
+__global__ void third(int* to) {
+    to[threadIdx.x] = table[threadIdx.x] + 1;  // third
 }
 
 __global__ void count(int* counter) { atomicAdd(counter, 1); }
@@ -41,6 +46,30 @@ CASE(wrong_no_event) {
     Streams s(cudaStreamNonBlocking);
     first<<<1, 256, 0, s.one>>>(middle);
     second<<<1, 256, 0, s.two>>>(middle, out);
+    return s.end();
+}
+
+CASE(wrong_constant) {
+    Streams s(cudaStreamNonBlocking);
+    int zeros[256] = {};
+    cudaMemcpyToSymbol(table, zeros, 1024);
+    first<<<1, 256, 0, s.one>>>(middle);
+    cudaMemcpyToSymbolAsync(table, middle, 1024, 0, cudaMemcpyDeviceToDevice, s.one);
+    third<<<1, 256, 0, s.two>>>(out);
+    return s.end();
+}
+
+CASE(right_constant) {
+    Streams s(cudaStreamNonBlocking);
+    for (int round = 0; round < 2; ++round) {
+        first<<<1, 256, 0, s.one>>>(middle);
+        cudaMemcpyToSymbolAsync(table, middle, 1024, 0, cudaMemcpyDeviceToDevice, s.one);
+        cudaEventRecord(s.event, s.one);
+        cudaStreamWaitEvent(s.two, s.event, 0);
+        third<<<1, 256, 0, s.two>>>(out);
+        cudaEventRecord(s.event, s.two);
+        cudaStreamWaitEvent(s.one, s.event, 0);
+    }
     return s.end();
 }
 
