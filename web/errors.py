@@ -114,7 +114,7 @@ def register_error_handlers(app: Flask) -> None:
 
     @app.errorhandler(HashersBusyError)
     def hashers_busy(_error: HashersBusyError) -> Response:
-        message = "Many people log in just now. Wait a few seconds and try again."
+        message = "Many people are logging in right now. Wait a few seconds and try again."
         return answer(Problem(503, "busy", message, retry_after_s=5))
 
     @app.errorhandler(PoolTimeoutError)

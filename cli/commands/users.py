@@ -130,7 +130,7 @@ def merge(
 
 @app.command("list")
 def list_(
-    text: Annotated[str, typer.Argument(help="A part of names or addresses.", show_default=False)] = "",
+    text: Annotated[str, typer.Argument(help="Part of a name or address.", show_default=False)] = "",
     as_json: options.Json = False,
 ) -> None:
     """List users, the newest first: at most 50."""

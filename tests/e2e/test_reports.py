@@ -265,10 +265,10 @@ def test_what_is_wrong_is_told_at_its_field_and_nothing_is_lost(open_as: Open) -
     size, values, other = (page.locator(f"[name='input.{name}']") for name in "NAB")
     other.fill("constant 2")
     for field, text, told in (
-        (size, "-3", "-3 is not from 1 to 100,000,000"),
+        (size, "-3", "must be from 1 to 100,000,000, not -3"),
         (size, "1.5", "'1.5' is not a whole number"),
         (size, "NaN", "'NaN' is not a whole number"),
-        (size, "100000001", "100,000,001 is not from 1 to 100,000,000"),
+        (size, "100000001", "must be from 1 to 100,000,000, not 100,000,001"),
         (size, "90000000", "choose smaller sizes"),
         (size, "2", ""),
         (values, "1 NaN", "NaN cannot be used here: write a finite number"),

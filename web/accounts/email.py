@@ -52,7 +52,7 @@ def change_email() -> Response | tuple[str, int]:
         flash("Your address is removed.", "success")
     else:
         send_later(mail)
-        flash(f"A mail is on its way to {mail.to}. Your address counts once you open its link.", "success")
+        flash(f"An e-mail is on its way to {mail.to}. Your address counts once you open its link.", "success")
     return redirect(url_for("accounts.settings"))
 
 

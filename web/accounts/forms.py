@@ -17,7 +17,7 @@ from web.mail import ADDRESS
 PASSWORD = Length(min=8, max=256, message="A password has at least 8 characters.")
 
 
-EMAIL = Regexp(f"^(?:{ADDRESS.pattern})$", message="Give an address such as ada@example.org.")
+EMAIL = Regexp(f"^(?:{ADDRESS.pattern})$", message="Enter an address such as ada@example.org.")
 
 
 def refuse_weak(field: Field, *, username: str) -> bool:

@@ -54,7 +54,7 @@ def sign_up() -> str | Response | tuple[str, int]:
         return _form_page("accounts/sign_up.html", form)
     if mail is not None:
         send_later(mail)
-        flash(f"A mail is on its way to {mail.to}: open its link to confirm your address.", "success")
+        flash(f"An e-mail is on its way to {mail.to}: open its link to confirm your address.", "success")
     flash(f"Welcome, {user.username}.", "success")
     return redirect(_next_url())
 

@@ -115,7 +115,7 @@ def rejudge_challenge(slug: str) -> Response:
         flash(f"There are more than {BATCH}: press again for the next.", "info")
         return redirect(url_for("admin.challenges", before=before and before.isoformat()), 303)
     if not count:
-        flash("There is none to judge again.", "info")
+        flash("There is nothing to judge again.", "info")
     return redirect(url_for("admin.queue"), 303)
 
 

@@ -52,7 +52,7 @@ class JoinForm(FlaskForm):
     """Joins a class."""
 
     code = StringField(
-        "Code of the class", [InputRequired("Give the code that your teacher told you."), Length(max=64)]
+        "Code of the class", [InputRequired("Enter the code that your teacher gave you."), Length(max=64)]
     )
     known_as = StringField(
         "Your name or number, as your teacher lists it",
@@ -122,7 +122,7 @@ class AssignmentForm(FlaskForm):
     def validate_due_at(self, field: UtcField) -> None:
         """Refuses a deadline before the opening."""
         if field.data and self.opens_at.data and field.data <= self.opens_at.data:
-            raise ValidationError("It is due after it opens.")
+            raise ValidationError("The due date must be after the opening.")
 
     def validate_counts(self, field: SelectField) -> None:
         """Refuses a share that is not said, and medals of a challenge without any."""

@@ -65,7 +65,7 @@ def join() -> str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]
     try:
         count_join(None if group is None else group.id)
         if form.validate_on_submit() and group is None:
-            form.code.errors = ("No class has this code. The teacher may have changed it: ask for the present one.",)
+            form.code.errors = ("No class has this code. The teacher may have changed it: ask for the current one.",)
         if form.errors or group is None or (isinstance(form, NewMemberForm) and _lacks(form)):
             return _join_page(form, group), 422
         number = group.id
@@ -107,7 +107,7 @@ def _make_member(form: NewMemberForm, number: int) -> None:
         start_session(writer, user)
     if mail is not None:
         send_later(mail)
-        flash(f"A mail is on its way to {mail.to}: open its link to confirm your address.", "success")
+        flash(f"An e-mail is on its way to {mail.to}: open its link to confirm your address.", "success")
 
 
 def _join(writer: Session, number: int, form: JoinForm | NewMemberForm, user_id: int) -> None:
@@ -230,7 +230,7 @@ def change_code(number: int) -> Response:
         group = writer.get_one(Class, number)
         group.code = classes.new_code()
         record(writer, group, "class code changed")
-    flash("The class has a new code. The old one opens nothing more.", "success")
+    flash("The class has a new code. The old one no longer works.", "success")
     return redirect(url_for("classes.show", number=number), 303)
 
 
@@ -255,5 +255,5 @@ def remove(number: int, username: str) -> Response:
         if user is None or not classes.leave(writer, group, user_id=user.id):
             raise Problem(404, "not_found", "Nobody in the class has this user name.")
         record(writer, group, "class member removed", user=user.username)
-    flash(f"{username} is no longer in the class. Change the code, if they are not to join again.", "success")
+    flash(f"{username} is no longer in the class. Change the code to keep them from joining again.", "success")
     return redirect(url_for("classes.show", number=number), 303)

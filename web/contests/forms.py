@@ -116,10 +116,10 @@ class ContestForm(FlaskForm):
                     f"{part} is not a target. Write a challenge and a time, such as vector-add=120us."
                 )
             if matched["slug"] not in self.slugs:
-                raise ValidationError(f"{matched['slug']} is none of this contest's challenges.")
+                raise ValidationError(f"{matched['slug']} is not one of this contest's challenges.")
             found[matched["slug"]] = float(matched["number"]) * _UNITS[matched["unit"]]
             if not 0 < found[matched["slug"]] < math.inf:
-                raise ValidationError(f"{part} is not a target: a time is more than nothing.")
+                raise ValidationError(f"{part} is not a target: the time must be more than 0.")
         return found
 
     def validate_targets(self, _field: StringField) -> None:
@@ -131,7 +131,7 @@ class ContestForm(FlaskForm):
     def validate_ends_at(self, field: UtcField) -> None:
         """Refuses an end before the start."""
         if field.data and self.starts_at.data and field.data <= self.starts_at.data:
-            raise ValidationError("It ends after it starts.")
+            raise ValidationError("The end must be after the start.")
 
     def validate_webhook_url(self, field: StringField) -> None:
         """Refuses an address outside the public internet. A name that nobody knows now is tried when it is needed."""
@@ -141,7 +141,7 @@ class ContestForm(FlaskForm):
             parts = urlsplit(field.data.strip())
             host, port = parts.hostname or "", parts.port or 443
         except ValueError:
-            raise ValidationError("This is not an address: its host or its port is wrong.") from None
+            raise ValidationError("Not a valid address: its host or port is wrong.") from None
         try:
             found = addresses_of(host, port)
         except (OSError, ValueError):
@@ -156,7 +156,7 @@ class ContestForm(FlaskForm):
         """Refuses a freeze outside of the contest."""
         begins, ends = self.starts_at.data, self.ends_at.data
         if field.data and begins and ends and not begins <= field.data <= ends:
-            raise ValidationError("The standings freeze between start and end.")
+            raise ValidationError("The freeze must be between the start and the end.")
 
     def apply(self, contest: Contest) -> None:
         """Writes what the form says, but for the challenges, to the contest."""

@@ -182,7 +182,7 @@ def join(slug: str) -> BaseResponse | tuple[str, int]:
     except contests.TeamError as error:
         (form.team_code if form.team_code.data else form.team_name).errors = (sentence(str(error)),)
         return _page(contest, form), 422
-    flash("You take part. What you submit to these challenges from the start to the end counts.", "success")
+    flash("You are taking part. What you submit to these challenges between the start and the end counts.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
 
@@ -205,7 +205,7 @@ def leave(slug: str) -> BaseResponse:
     with transaction() as writer:
         contests.leave(writer, contest, user_id=visitor.id)
         renew_frozen(writer, now=services().clock())
-    flash("You no longer take part. Your submissions stay, and count again if you join again.", "success")
+    flash("You have left the contest. Your submissions stay, and count again if you rejoin.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
 

@@ -15,7 +15,7 @@ class SubmissionForm(FlaskForm):
     """Submits a source. Chosen files, one with ``solve`` and its headers, take precedence over the editor's text."""
 
     source = TextAreaField("Source")
-    file = MultipleFileField("A file with solve, and headers of your own")
+    file = MultipleFileField("A source file, and its headers")
     language = StringField("Language", [Length(max=32)])
     device = StringField("Device", [Length(max=100)])
     mode = StringField("Mode", [AnyOf(["run", "submit"])], default="submit")

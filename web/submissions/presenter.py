@@ -246,7 +246,7 @@ def _summary(verdict: Verdict, cases: Sequence[CaseView]) -> str:
     if verdict is Verdict.ACCEPTED:
         return "The right answer in every case." if len(cases) == 1 else f"{_right_in(len(cases))}."
     if verdict is Verdict.COMPILE_ERROR:
-        return "The compiler did not take the source."
+        return "The source does not compile."
     failed = next((case for case in cases if case.verdict != "AC"), None)
     return "" if failed is None else f"First seen in case {failed.id}."
 

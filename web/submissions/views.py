@@ -329,5 +329,5 @@ def _to_compare(submission: Submission) -> list[Submission]:
 def _place(submission: Submission, position: int) -> str:
     """Describes the place in the queue, and about how long it will wait."""
     wait_s = expected_wait(reader(), submission.device_key)(position)
-    place = f"In the queue, {position - 1} before it" if position > 1 else "Next in the queue"
+    place = f"In the queue, {position - 1} ahead" if position > 1 else "Next in the queue"
     return place if wait_s is None or wait_s < 2 else f"{place}, about {wait_s:.0f} s"

@@ -129,7 +129,7 @@ def _size(axis: Axis, text: str, problems: dict[str, str]) -> int:
         problems[axis.name] = f"{text[:40]!r} is not a whole number"
         return axis.min
     if not axis.min <= size <= axis.max or size % axis.multiple_of:
-        problems[axis.name] = f"{f'{size:,}'[:40]} is not {_axis_range(axis)}"
+        problems[axis.name] = f"must be {_axis_range(axis)}, not {f'{size:,}'[:40]}"
     return size
 
 
@@ -147,7 +147,7 @@ def _parameter(parameter: Parameter, text: str, problems: dict[str, str]) -> Num
         return parameter.default
     low, high = parameter.min, parameter.max
     if (low is not None and value < low) or (high is not None and value > high):
-        problems[parameter.name] = f"{value:g} is not {_parameter_range(parameter)}"
+        problems[parameter.name] = f"must be {_parameter_range(parameter)}, not {value:g}"
     elif whole and value != int(value):
         problems[parameter.name] = f"{value:g} is not a whole number"
     return int(value) if whole else float(value)

@@ -170,7 +170,7 @@ def _require_representable(element: Element, values: Sequence[Number]) -> None:
             if value != int(value):
                 raise ValueError(f"{value:g} is not a whole number")
             if not facts.min <= value <= facts.max:
-                raise ValueError(f"{value} is not from {facts.min} to {facts.max}, which the type can hold")
+                raise ValueError(f"{value} does not fit the type, which holds {facts.min} to {facts.max}")
 
 
 def _require_like(declared: Distribution, values: Sequence[Number], case: Case, width: int) -> None:

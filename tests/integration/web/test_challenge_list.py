@@ -35,7 +35,7 @@ def test_filters_leave_out_what_does_not_fit(site: Site) -> None:
     assert "attention" not in easy
     assert "attention" in _listed(client.get("/?tag=attention").text)
     assert _listed(client.get("/?q=no+such+thing").text) == []
-    assert "No challenge fits that" in client.get("/?q=no+such+thing").text
+    assert "No challenge matches" in client.get("/?q=no+such+thing").text
 
 
 def test_unknown_filters_ask_for_nothing(site: Site) -> None:

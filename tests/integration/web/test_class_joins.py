@@ -91,7 +91,7 @@ def test_the_link_makes_an_account_in_invitation_mode_and_none_where_sign_up_is_
         ({"username": "Eve"}, "is taken"),
         ({"password": "password"}, "Take several words"),
         ({"known_as": ""}, "Say who you are"),
-        ({"email": "nowhere"}, "Give an address"),
+        ({"email": "nowhere"}, "Enter an address"),
     ],
 )
 def test_who_is_not_let_in_has_no_account(site: Site, changes: dict[str, str], said: str) -> None:

@@ -281,7 +281,7 @@ def test_a_new_code_shuts_the_old_one_and_a_removed_member_is_out(site: Site, te
     [
         ({"title": ""}, "Give it a title."),
         ({"challenges": "softma"}, "There is no challenge softma. Nearest: softmax"),
-        ({"due_at": "2026-03-01T13:00"}, "It is due after it opens."),
+        ({"due_at": "2026-03-01T13:00"}, "The due date must be after the opening."),
         ({"opens_at": "2026-02-01T13:00"}, "Not before the class was made: 2026-03-01 12:00."),
         ({"counts": "best", "least_percent": ""}, "Say which share counts."),
         ({"counts": "best", "least_percent": "101"}, "A share is from 1 to 100 percent."),

@@ -36,7 +36,7 @@ def test_sources_and_figures_stand_side_by_side(site: Site, ada: FlaskClient) ->
     assert "&lt;b&gt;old" in text
     assert "<b>old" not in text
     same = ada.get(f"/submissions/{after}/compare?with={after}").text
-    assert "They are the same" in same
+    assert "They are the same, except for spaces" in same
     failed = send(site, ada, FIRST, None)
     assert "<td>WA</td>" in ada.get(f"/submissions/{after}/compare?with={failed}").text.replace("<b>WA</b>", "WA")
 

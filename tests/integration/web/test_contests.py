@@ -192,7 +192,7 @@ def test_what_decides_it_is_timed_again_when_it_has_ended(site: Site, teacher: F
     ]
     assert [[cell[1], cell[3], cell[4]] for cell in cells] == [
         ["bob", "200 µs", "100 µs"], ["ada", "100 µs", "200 µs"], ["dan", "400 µs", "400 µs"],
-        ["cy", "300 µs", "wrong answer: it counts no more"],
+        ["cy", "300 µs", "wrong answer: it no longer counts"],
     ]  # fmt: skip
     found = users["ada"].get(f"{PAGE}/standings.json").get_json()
     assert found["settled_at"] is not None
@@ -442,14 +442,14 @@ def test_a_code_is_asked_for_and_a_member_can_leave(site: Site, teacher: FlaskCl
         ({"challenges": "vector-ad"}, "There is no challenge vector-ad. Nearest: vector-add"),
         ({"challenges": " , "}, "Name at least one challenge."),
         ({"devices": "gpu-of-dreams"}, "gpu-of-dreams"),
-        ({"ends_at": "2026-03-01T12:30"}, "It ends after it starts."),
-        ({"frozen_at": "2026-03-02T12:30"}, "between start and end"),
+        ({"ends_at": "2026-03-01T12:30"}, "The end must be after the start."),
+        ({"frozen_at": "2026-03-02T12:30"}, "between the start and the end"),
         ({"starts_at": "soon"}, "Not a valid datetime value."),
         ({"scoring": "luck"}, "Not a valid choice."),
         ({"scoring": "targets", "targets": "vector-add=1ms"}, "softmax needs a target, such as softmax=120us."),
         ({"targets": "vector-add 1ms"}, "vector-add is not a target. Write a challenge and a time"),
-        ({"targets": "reduction=1ms"}, "reduction is none of this contest"),
-        ({"targets": "softmax=0us"}, "a time is more than nothing"),
+        ({"targets": "reduction=1ms"}, "reduction is not one of this contest"),
+        ({"targets": "softmax=0us"}, "the time must be more than 0"),
     ],
 )
 def test_what_is_wrong_stands_at_its_field(

@@ -33,7 +33,7 @@ def test_fields_that_are_filled_in_count_only_where_they_are_asked_for(site: Sit
 def test_a_wrong_input_is_told_at_its_field(site: Site) -> None:
     answer = _run(site, on="custom", **{"input.N": "-3", "input.A": "nan"})
     assert answer.status_code == 422
-    assert answer.get_json()["fields"] == {"input.N": "-3 is not from 1 to 100,000,000"}
+    assert answer.get_json()["fields"] == {"input.N": "must be from 1 to 100,000,000, not -3"}
     answer = _run(site, on="custom", **{"input.N": "1", "input.A": "nan"})
     assert [*answer.get_json()["fields"]] == ["input.A"]
 

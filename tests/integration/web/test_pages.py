@@ -208,7 +208,7 @@ def test_submissions_are_limited_per_user(data_dir: Path) -> None:
 
 
 def test_own_submissions_are_listed_by_page(site: Site) -> None:
-    assert "Nothing sent yet" in site.visitor().get("/submissions").text
+    assert "Nothing submitted yet" in site.visitor().get("/submissions").text
     ids = [_submit(site, source=f"// {number}") for number in range(32)]
     client = site.visitor()
     first = client.get("/submissions").text

@@ -102,7 +102,7 @@ def test_pages_beyond_the_last_say_so(site: Site) -> None:
     site.add_device(H200)
     _enter(site, "ada", timed(1e-4))
     visitor = site.app.test_client()
-    assert "That was all" in visitor.get("/ranking?page=7").text
+    assert "End of the list" in visitor.get("/ranking?page=7").text
     found = visitor.get(f"{API}?page=7").get_json()
     assert (found["users"], found["pages"], found["next"], found["entries"]) == (1, 1, None, [])
     for page in ("7", "0", "-1", "x", "99999999"):

@@ -141,8 +141,8 @@ def test_a_user_likes_a_solution_once_and_not_the_own(site: Site, published: str
         client = site.visitor(username)
         assert post(client, f"{page}/like", {}, page=SOLUTIONS if username == "ada" else page).status_code == 303
         assert f"{likes} like<" in client.get(page).text
-    assert "Take your like back" in site.visitor("bob").get(page).text
-    assert "Take your like back" not in site.visitor("ada").get(page).text
+    assert "Remove your like" in site.visitor("bob").get(page).text
+    assert "Remove your like" not in site.visitor("ada").get(page).text
     post(site.visitor("bob"), f"{page}/like", {"unlike": "1"}, page=page)
     assert "0 likes" in site.visitor("bob").get(page).text
 

@@ -52,7 +52,7 @@ def sent(site: Site) -> Site:
 def test_filters_are_in_the_address(sent: Site, query: str, count: int) -> None:
     assert len(_rows(sent, query)) == count
     if not count:
-        assert "None of your submissions fits" in sent.visitor().get(f"/submissions{query}").text
+        assert "None of your submissions match" in sent.visitor().get(f"/submissions{query}").text
 
 
 def test_each_score_is_compared_with_the_best_before_it(sent: Site) -> None:

@@ -90,7 +90,7 @@ async function fill(tab) {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     panel.replaceChildren(...page.querySelectorAll("#content > [data-pane]"));
   } catch {
-    panel.textContent = "The server could not be reached. Open the tab again to try again.";
+    panel.textContent = "The server cannot be reached. Open the tab again to retry.";
   }
 }
 

@@ -37,7 +37,7 @@ export function showProgress(element, { events, report, cancel, csrfToken, onRep
   const onEvent = (kind, payload) => {
     if (kind === "position") {
       const wait = payload.wait_s >= 2 ? `, about ${Math.round(payload.wait_s)} s` : "";
-      showText((payload.position > 1 ? `In the queue, ${payload.position - 1} before it` : "Next in the queue") + wait);
+      showText((payload.position > 1 ? `In the queue, ${payload.position - 1} ahead` : "Next in the queue") + wait);
     } else if (kind === "queued") {
       // Also sent when a worker was lost and the submission went back to the queue: its cases run again.
       part("cases").replaceChildren();

@@ -61,7 +61,7 @@ if (chosen && [...(device?.options ?? [])].some((option) => option.value === cho
 device?.addEventListener("change", () => storage.set("device", device.value));
 
 document.getElementById("reset").addEventListener("click", () => {
-  if (editor.value() === starter() || confirm("Replace what is in the editor by the starter?")) {
+  if (editor.value() === starter() || confirm("Replace what is in the editor with the starter?")) {
     draft.replacing();
     editor.replace(starter());
     editor.focus();
@@ -215,7 +215,7 @@ form.addEventListener("submit", async (event) => {
     showResult(result, source);
   } catch {
     takeBack();
-    showProblem("The server could not be reached. Your source is kept here: try again.");
+    showProblem("The server cannot be reached. Your source is kept here; please try again.");
     enableButtons();
   }
 });
