@@ -11,7 +11,10 @@ from emulator.ptx.types import TYPES
 SPACES = ("global", "const", "shared", "local", "param")
 _NAME = re.compile(r"[\w$%]+")
 _LINKAGE = re.compile(r"\.(visible|extern|weak|common)\b")
-_DROPPED = re.compile(r"\.attribute\s*\([^)]*\)|\.ptr\b(?:\s*\.(?:global|const|shared|local))?|\.noreturn\b")
+#: With ``.ptr`` goes what it points to: that has an alignment of its own, and not the parameter's.
+_DROPPED = re.compile(
+    r"\.attribute\s*\([^)]*\)|\.ptr\b(?:\s*\.(?:global|const|shared|local)\b)?(?:\s*\.align\s+\d+)?|\.noreturn\b"
+)
 
 
 def split_list(text: str) -> list[str]:

@@ -29,7 +29,9 @@ def race_headline(case: CaseJudgement | None, own: OwnLines, language: Language)
     where = "" if not lines else f", {' and '.join(lines)}"
     if len(lines) > 1 and lines != plain:
         where = f", lines {' and '.join(plain)}"
-    one_block = fault.block == fault.other.block
+    # What one line of Triton loads, each thread of a program may load: a barrier would not help.
+    one_line = language.name == "triton" and fault.line == fault.other.line
+    one_block = fault.block == fault.other.block and not one_line
     blocks = f"{wording_of(language.name).block}s"
     remedy = f"add {language.barrier} between them" if one_block else f"{blocks} need atomics, or a second kernel"
     remedy = OF_WHOLE_LAUNCHES.get(fault.kind, remedy)

@@ -10,6 +10,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from judge.runner.triton.arrays import Tensor
@@ -95,6 +96,11 @@ class Kernel:
         if math.prod(extents):
             self._launcher.launch(*known, self.arg_names, extents, values)
 
+    def warmup(self, *_: Any, grid: Any = None, **kwargs: Any) -> WarmedUp:
+        """Returns what Triton gives for a kernel that it compiled without a launch."""
+        del grid
+        return WarmedUp(self, {name: value for name, value in kwargs.items() if name in OPTIONS})
+
     def _values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any]:
         """Returns the arguments in their order, and takes them out of ``kwargs``. Raises TypeError."""
         values = list(args)
@@ -119,6 +125,24 @@ class Kernel:
             elif name not in IGNORED_OPTIONS:
                 raise TypeError(f"{self.__name__}() has no argument and no launch has an option {name!r}")
         return options
+
+
+class WarmedUp:
+    """A kernel as ``warmup`` returns it. Registers and shared memory are guesses, the same in every process: what a
+    kernel needs is known only once all that ``solve`` launches is compiled."""
+
+    n_regs, n_spills, n_max_threads = 64, 0, 1024
+
+    def __init__(self, kernel: Kernel, options: Mapping[str, Any]) -> None:
+        self._kernel, self._options = kernel, dict(options)
+        self.name = kernel.__name__
+        self.metadata = SimpleNamespace(shared=0, name=self.name, **{**OPTIONS, **options})
+
+    def _init_handles(self) -> None:
+        """Does nothing."""
+
+    def __getitem__(self, grid: Any) -> Callable[..., None]:
+        return lambda *args, **kwargs: self._kernel.run(*args, grid=grid, **{**self._options, **kwargs})
 
 
 def _mark(parameter: Parameter, value: Any) -> Any:
@@ -234,7 +258,8 @@ def is_constant(annotation: Any) -> bool:
 def _fixed(annotation: Any) -> str:
     if annotation is inspect.Parameter.empty or is_constant(annotation):
         return ""
-    return fixed_type(annotation if isinstance(annotation, str) else getattr(annotation, "triton_dtype", ""))
+    said = annotation if isinstance(annotation, str) else getattr(annotation, "triton_dtype", "")
+    return fixed_type(said) if isinstance(said, str) else ""
 
 
 def _chosen(given: Any, names: Sequence[str]) -> set[str]:

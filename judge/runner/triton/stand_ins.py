@@ -12,7 +12,7 @@ import importlib.machinery
 import math
 import sys
 from collections.abc import Callable, Sequence
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from judge.runner.triton.allocator import Allocator
@@ -155,10 +155,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def install(launcher: Launcher, memory: Memory) -> Callable[[], None]:
     """Puts the stand-ins in the place of the modules. Returns what takes them away again."""
-    modules = {
-        module.__name__: module
-        for module in (*_triton(launcher), _language(), *_torch(memory), _own(memory))
-    }  # fmt: skip
+    language = _language()
+    made = (*_triton(launcher, language), language, *_torch(memory), _own(memory))
+    modules = {module.__name__: module for module in made}
     finder = _Finder(modules)
     sys.meta_path.insert(0, finder)
 
@@ -187,7 +186,7 @@ def next_power_of_2(n: int) -> int:
     return 1 << max(0, int(n) - 1).bit_length() if int(n) > 0 else 0
 
 
-def _triton(launcher: Launcher) -> list[ModuleType]:
+def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
     triton = _Module("triton", _NOT_OF_TRITON)
 
     def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -208,7 +207,7 @@ def _triton(launcher: Launcher) -> list[ModuleType]:
     given = {
         "jit": jit, "autotune": autotune, "heuristics": heuristics, "Config": Config, "cdiv": cdiv,
         "next_power_of_2": next_power_of_2, "JITFunction": Kernel, "__version__": "3.9.0", "runtime": runtime,
-        "set_allocator": lambda _: None,
+        "set_allocator": lambda _: None, "language": language,
     }  # fmt: skip
     for name, value in given.items():
         setattr(triton, name, value)
@@ -236,7 +235,7 @@ def runtime_driver() -> Any:
 
         @staticmethod
         def get_current_target() -> Any:
-            return Absent("triton.runtime.driver.active.get_current_target()", _NOT_OF_TRITON)
+            return SimpleNamespace(backend="cuda", arch=80, warp_size=32)
 
     class Driver:
         active = Active()
@@ -290,7 +289,9 @@ def _torch(memory: Memory) -> list[ModuleType]:
         "is_available": lambda: True, "current_device": lambda: 0, "device_count": lambda: 1,
         "synchronize": lambda *_: None, "set_device": lambda *_: None, "device": _Nothing,
         "get_device_properties": lambda *_: properties(),
-        "get_device_capability": lambda *_: (8, 0),
+        "get_device_capability": lambda *_: (8, 0), "get_device_name": lambda *_: "GPU",
+        "empty_cache": lambda: None,
+        "current_stream": lambda *_: SimpleNamespace(cuda_stream=0, synchronize=lambda: None),
     }.items():  # fmt: skip
         setattr(cuda, name, value)
     return [torch, cuda]

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from judge.compile.kernels import kernel_name
+from judge.compile.source_files import own_lines
 from judge.judgement import (
     SAME_IN_ALL_ORDERS,
     BuildReport,
@@ -14,9 +15,11 @@ from judge.judgement import (
     MismatchMap,
     RacingAccess,
 )
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.verdict import Verdict, combine_verdicts
 from tests.web_site import EMULATOR, H200, accepted, faulty, timed, wrong
 from web.submissions.diagnostics import Note, fault_detail, source_notes
+from web.submissions.headlines import race_headline
 from web.submissions.presenter import present_report
 
 
@@ -93,6 +96,22 @@ def test_a_race_is_noted_at_both_lines() -> None:
     notes = source_notes("", [_with_fault(fault)])
     assert notes[5] == [Note("race in case a: it races with line 3", is_error=True)]
     assert list(notes) == [3, 5]
+
+
+@pytest.mark.parametrize(
+    ("block", "line", "remedy"),
+    [
+        (0, 10, "add tl.debug_barrier() between them"),
+        (0, 9, "programs need atomics, or a second kernel"),
+        (1, 10, "programs need atomics, or a second kernel"),
+    ],
+)
+def test_what_a_race_needs_is_said_in_the_words_of_triton(block: int, line: int, remedy: str) -> None:
+    other = RacingAccess("kernel.py", line, (64, 0, 0), (block, 0, 0), is_write=False)
+    race = MemoryFault("race on global memory", "a race", "k", "kernel.py", 9, (0, 0, 0), (0, 0, 0), other)
+    case = CaseJudgement("one", "hidden", Verdict.WRONG_ANSWER, 0.1, "a race", memory_errors=(race,))
+    lines = own_lines(b"\n" * 20, "kernel.py")
+    assert race_headline(case, lines, BUILTIN_LANGUAGES.of("triton")).endswith(f": {remedy}.")
 
 
 def test_a_faults_detail_leaves_out_what_is_shown_beside_it() -> None:

@@ -92,6 +92,13 @@ def test_the_profile_names_the_lines_of_the_file(judge: Judge) -> None:
     assert {kernel.kernel for kernel in judgement.build.kernels} == {"add", "add_2"}
 
 
+def test_a_number_may_come_before_an_array(judge: Judge) -> None:
+    swapped = HONEST.replace("def add(a, b, c, n,", "def add(n, a, b, c,").replace(
+        "(A, B, C, N, BLOCK", "(N, A, B, C, BLOCK"
+    )
+    assert judge(swapped).verdict is Verdict.ACCEPTED
+
+
 def test_a_block_that_is_too_large_is_told(judge: Judge) -> None:
     lane = "lane = tl.arange(0, BLOCK)\n    at = tl.program_id(0) * 32 + lane"
     wasteful = HONEST.replace("at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)", lane)

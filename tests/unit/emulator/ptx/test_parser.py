@@ -37,6 +37,14 @@ def test_operands_are_classified() -> None:
     assert five.operands[0] == Address(Sym("buffer"), 4)
 
 
+def test_what_a_parameter_points_to_does_not_align_it() -> None:
+    parameters = (
+        ".param .f32 a, .param .u64 .ptr .global .align 1 b, .param .u64 .ptr .align 16 c, .param .align 2 .b8 d[6]"
+    )
+    module = parse_module(f"{HEADER}.visible .entry k({parameters}) {{\nret;\n}}")
+    assert [each.align for each in module.functions["k"].parameters] == [4, 8, 8, 2]
+
+
 @pytest.mark.parametrize(("text", "value"), [("0x1FU", 31), ("-7", -7), ("017", 15), ("0b101", 5), ("0XC13BU", 0xC13B)])
 def test_integer_literals(text: str, value: int) -> None:
     (one,) = body(REGISTERS + f"mov.b32 %r1, {text};")

@@ -109,6 +109,33 @@ def solve(x, y, n):
     assert len(choices[1].timed) == 1
 
 
+def test_what_tutorials_ask_of_triton_before_they_launch(launcher: RecordingLauncher) -> None:
+    text = """
+from triton import language
+from triton.runtime import driver
+
+device = triton.runtime.driver.active.get_active_torch_device()
+registers = driver.active.utils.get_device_properties(device.index)["max_num_regs"]
+
+
+@triton.jit
+def typed(x: tl.tensor, n: language.int32, BLOCK: language.constexpr):
+    tl.store(x, 0)
+
+
+def solve(x, y, n):
+    assert driver.active.get_current_target().backend == "cuda"
+    assert torch.cuda.current_stream().cuda_stream == 0
+    kernel = typed.warmup(x, n, BLOCK=64, num_warps=8, grid=(1,))
+    kernel._init_handles()
+    programs = registers // (kernel.n_regs * 32 * kernel.metadata.num_warps)
+    kernel[(max(1, programs), 1, 1)](x, n, 64)
+"""
+    (found,) = launched(launcher, text)
+    assert (found.constants, dict(found.options)["num_warps"]) == (((2, ("int", 64)),), 8)
+    assert found.signature[1] == "i32"
+
+
 def test_a_configuration_that_cannot_be_launched_is_left_out(launcher: RecordingLauncher) -> None:
     text = """
 def two(configs, arguments, **more):
