@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import JSON, and_, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
@@ -38,6 +38,8 @@ from store.models import (
 )  # fmt: skip
 from store.teaching.points import Attempt, Grade, Part, Taken, Terms, Total, grade, total
 
+#: So many submissions are named in one query.
+_BATCH = 10_000
 #: Names what was graded: an assignment's id, a user's, and a challenge.
 Key = tuple[int, int, str]
 
@@ -61,6 +63,7 @@ class Gradebook:
     _due_at: Mapping[int, datetime]
     _extended: Mapping[tuple[int, int], datetime]
     _attempts: Mapping[Key, Sequence[Attempt]]
+    _grades: dict[Key, Grade] = field(default_factory=dict)
 
     def due_at(self, assignment: Assignment, user_id: int) -> datetime:
         """Returns the deadline of a member."""
@@ -76,8 +79,11 @@ class Gradebook:
 
     def grade(self, assignment: Assignment, user_id: int, challenge: str) -> Grade:
         """Returns the grade of a member for a challenge."""
-        attempts = self.attempts(assignment, user_id, challenge)
-        return grade(attempts, self._terms[assignment.id], self.due_at(assignment, user_id))
+        key = (assignment.id, user_id, challenge)
+        if key not in self._grades:
+            due_at = self.due_at(assignment, user_id)
+            self._grades[key] = grade(self._attempts.get(key, ()), self._terms[assignment.id], due_at)
+        return self._grades[key]
 
     def grades(self, assignment: Assignment, user_id: int) -> list[Grade]:
         """Returns the grades of a member for the challenges, in their order."""
@@ -135,15 +141,10 @@ def read_gradebook(
 
 
 class _Row(Protocol):
-    """What is read of a submission."""
+    """What decides whether an accepted submission reaches a target."""
 
-    user_id: int
     challenge: str
     device_key: str
-    public_id: str
-    created_at: datetime
-    verdict: str | None
-    off_board: str | None
     metric: str | None
     value: float | None
     roofline_share: float | None
@@ -192,26 +193,19 @@ def _read_attempts(
     if user_id is not None:
         rows = rows.where(Submission.user_id == user_id)
     found: dict[Key, list[Attempt]] = defaultdict(list)
+    # Attributes of assignments are looked up once: of submissions there are many.
+    terms = {
+        slug: [(each, each.id, each.device_key, each.opens_at, each.counts == Counts.ACCEPTED) for each in those]
+        for slug, those in asking.items()
+    }
     for row in session.execute(rows):
-        for assignment in asking[row.challenge]:
-            on_device = assignment.device_key is None or assignment.device_key == row.device_key
-            if on_device and row.created_at >= assignment.opens_at:
-                attempt = _attempt(assignment, row, yardsticks)
-                found[assignment.id, row.user_id, row.challenge].append(attempt)
+        user, slug, device, public_id, at, verdict, off_board, metric, value, *_ = row
+        accepted = verdict == Verdict.ACCEPTED and off_board is None
+        for assignment, number, device_key, opens_at, any_accepted in terms[slug]:
+            if at >= opens_at and device_key in (None, device):
+                reached = accepted and (any_accepted or _is_enough(assignment, row, yardsticks))
+                found[number, user, slug].append(Attempt(public_id, at, verdict, accepted, reached, value, metric))
     return dict(found)
-
-
-def _attempt(assignment: Assignment, row: _Row, yardsticks: Yardsticks) -> Attempt:
-    accepted = row.verdict == Verdict.ACCEPTED and row.off_board is None
-    return Attempt(
-        public_id=row.public_id,
-        at=row.created_at,
-        verdict=row.verdict,
-        accepted=accepted,
-        reached=accepted and _is_enough(assignment, row, yardsticks),
-        value=row.value,
-        metric=row.metric,
-    )
 
 
 def _is_enough(assignment: Assignment, row: _Row, yardsticks: Yardsticks) -> bool:
@@ -245,3 +239,15 @@ def graded_sources(session: Session, public_ids: Sequence[str]) -> dict[str, str
         select(Submission.public_id, Submission.source_bytes).where(Submission.public_id.in_(public_ids))
     )
     return {row.public_id: row.source_bytes.decode("utf-8", "replace") for row in rows}
+
+
+def messages(session: Session, public_ids: Sequence[str]) -> dict[str, str]:
+    """Returns what the judgements of submissions say in one line, which may be empty. Reads nothing else of them."""
+    message = type_coerce(Submission.judgement, JSON)["message"].as_string()
+    found: dict[str, str] = {}
+    for start in range(0, len(public_ids), _BATCH):
+        rows = select(Submission.public_id, message).where(
+            Submission.public_id.in_(public_ids[start : start + _BATCH]), Submission.verdict.is_not(None)
+        )
+        found.update((row[0], row[1] or "") for row in session.execute(rows))
+    return found

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from judge.verdict import Verdict
 
@@ -26,11 +27,11 @@ class Taken(enum.StrEnum):
     LATEST = "latest"
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """A submission that may count. ``verdict`` is None until it is judged, and while it is judged again.
 
-    ``accepted``: and not taken off its board. ``reached``: accepted, and what the assignment asks for.
+    ``accepted``: and not taken off its board. ``reached``: accepted, and what the assignment asks for. A tuple, because
+    a class has tens of thousands.
     """
 
     public_id: str

@@ -179,9 +179,13 @@ def full(served: Served) -> Full:
         "/classes/join": "/classes/join?code=abcdefgh23",
         "/classes/<int(max=2147483647):number>": "/classes/1",
         "/classes/<int(max=2147483647):number>/edit": "/classes/1/edit",
+        "/classes/<int(max=2147483647):number>/matrix": "/classes/1/matrix",
         f"{ASSIGNMENTS}/new": "/classes/1/assignments/new",
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>": "/classes/1/assignments/1",
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/edit": "/classes/1/assignments/1/edit",
+        f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/attempts/<username>": (
+            "/classes/1/assignments/1/attempts/ada"
+        ),
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/similarity": "/classes/1/assignments/1/similarity",
         "404": "/challenges/nothing",
     }

@@ -18,7 +18,7 @@ from store.teaching import classes
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
-from web.classes import assignments, grading
+from web.classes import assignments, grading, matrix
 from web.classes.access import NUMBER, gradebook, may_make_classes, record, taught_class, teaches, visible_class
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
 from web.problems import Problem, sentence
@@ -30,6 +30,7 @@ from web.statement import render_statement
 blueprint = Blueprint("classes", __name__, url_prefix="/classes")
 assignments.register(blueprint)
 grading.register(blueprint)
+matrix.register(blueprint)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0

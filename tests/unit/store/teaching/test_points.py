@@ -103,7 +103,7 @@ def test_what_is_judged_again_or_was_never_judged_does_not_count_until_it_is(ter
     before, again = attempt("before", DUE - DAY), attempt("again", DUE - SECOND, verdict)
     found = grade([before, again], terms, DUE)
     assert (found.attempt, found.points, found.waiting) == (before, 20.0, verdict is None)
-    judged = replace(again, verdict="AC", accepted=True, reached=True)
+    judged = again._replace(verdict="AC", accepted=True, reached=True)
     found = grade([before, judged], terms, DUE)
     assert (found.points, found.waiting) == (50.0, False)
 
