@@ -560,6 +560,25 @@ def upgrade() -> None:
     op.create_index("ix_class_members_user_id", "class_members", ["user_id"])
 
     op.create_table(
+        "roster_entries",
+        sa.Column("class_id", KEY, nullable=False),
+        sa.Column("email_key", sa.String(length=254), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("sis_id", sa.String(length=100), nullable=False),
+        sa.Column("section", sa.String(length=100), nullable=False),
+        sa.Column("user_id", KEY, nullable=True),
+        sa.Column("left_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["class_id"], ["classes.id"], name="fk_roster_entries_class_id_classes", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_roster_entries_user_id_users", ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("class_id", "email_key", name="pk_roster_entries"),
+    )
+    op.create_index("ix_roster_entries_email_key", "roster_entries", ["email_key"])
+    op.create_index("ix_roster_entries_user_id", "roster_entries", ["user_id"])
+
+    op.create_table(
         "contest_audits",
         sa.Column("contest_id", KEY, nullable=False),
         sa.Column("submission_id", KEY, nullable=False),
@@ -835,6 +854,7 @@ def downgrade() -> None:
         "contest_teams",
         "contest_challenges",
         "contest_audits",
+        "roster_entries",
         "class_members",
         "best_results",
         "audits",

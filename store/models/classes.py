@@ -64,6 +64,27 @@ class ClassMember(Base):
     user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 
 
+class RosterEntry(Base):
+    """A person whom the teacher's list names, by their address; with ``user_id``, the account that confirmed it.
+
+    Without one it is an invitation: whoever confirms the address is in the class. ``left_at``: the latest list no
+    longer names the person, who may still be a member.
+    """
+
+    __tablename__ = "roster_entries"
+
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    #: The address case-folded, and as the list has it.
+    email_key: Mapped[str] = mapped_column(String(254), primary_key=True, index=True)
+    email: Mapped[str] = mapped_column(String(254))
+    name: Mapped[str] = mapped_column(String(100))
+    #: The person's number in the school's information system; may be empty, as ``section``.
+    sis_id: Mapped[str] = mapped_column(String(100))
+    section: Mapped[str] = mapped_column(String(100))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class Assignment(Base):
     """Challenges to solve. Submissions that arrive from ``opens_at`` until before ``due_at`` count.
 

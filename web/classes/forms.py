@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from flask_wtf import FlaskForm
+from flask_wtf.file import FileField, FileRequired
 from wtforms import (
     BooleanField,
     FloatField,
@@ -200,6 +201,12 @@ def _has_medals(pack: Pack) -> bool:
 
 def _has_goal(pack: Pack) -> bool:
     return builtin_tracks().goal_of(pack.slug) is not None
+
+
+class RosterForm(FlaskForm):
+    """Takes a teacher's list."""
+
+    file = FileField("CSV file", [FileRequired("Choose a file.")])
 
 
 class ExtensionForm(FlaskForm):

@@ -15,11 +15,12 @@ from urllib.parse import quote
 from flask import Blueprint, render_template, request, url_for
 
 from judge.verdict import Verdict
-from store.models import Assignment, Class, ClassMember
+from store.models import Assignment, Class, ClassMember, RosterEntry
 from store.people.accounts import find_user
 from store.teaching import classes
 from store.teaching.grades import Gradebook, messages
 from store.teaching.points import Attempt, Grade
+from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required
 from web.classes.access import NUMBER, find_assignment, gradebook, taught_class
 from web.classes.assignments import PATH
@@ -102,6 +103,7 @@ class Row:
     """A member and their cells, of which None are filtered out."""
 
     member: ClassMember
+    section: str
     cells: Sequence[Cell | None]
     total: str
 
@@ -123,7 +125,13 @@ def grade_matrix(number: int) -> str:
     found = classes.list_assignments(reader(), group)
     columns = _columns(group, found)
     book = gradebook(group, found)
-    rows = _rows(group, classes.list_members(reader(), group), columns, book, now)
+    roster = entries_by_user(reader(), group)
+    members = classes.list_members(reader(), group)
+    sections = sorted({each.section for each in roster.values() if each.section})
+    section = request.args.get("section", "")
+    if section:
+        members = [each for each in members if section_of(roster, each.user_id) == section]
+    rows = _rows(group, members, roster, columns, book, now)
     counted = {each: sum(cell.is_shown(each) for row in rows for cell in row.cells if cell) for each in Shown}
     if shown is not Shown.ALL:
         picked = (
@@ -141,6 +149,8 @@ def grade_matrix(number: int) -> str:
         words=WORDS,
         counted=counted,
         alike=ALIKE,
+        sections=sections,
+        section=section,
     )
 
 
@@ -183,7 +193,12 @@ def _columns(group: Class, assignments: Sequence[Assignment]) -> list[Column]:
 
 
 def _rows(
-    group: Class, members: Sequence[ClassMember], columns: Sequence[Column], book: Gradebook, now: datetime
+    group: Class,
+    members: Sequence[ClassMember],
+    roster: Mapping[int, RosterEntry],
+    columns: Sequence[Column],
+    book: Gradebook,
+    now: datetime,
 ) -> list[Row]:
     assignments = list(dict.fromkeys(column.assignment for column in columns))
     rows = []
@@ -191,7 +206,7 @@ def _rows(
         user = quote(member.user.username)
         cells = [_cell(column, column.url.format(user), member.user_id, book, now) for column in columns]
         total = book.total(assignments, member.user_id, drops=group.drops, now=now).share
-        rows.append(Row(member, cells, "" if total is None else percent(total)))
+        rows.append(Row(member, section_of(roster, member.user_id), cells, "" if total is None else percent(total)))
     return _with_stuck(rows)
 
 

@@ -15,10 +15,11 @@ from store.people import accounts
 from store.people.accounts import find_user
 from store.people.passwords import HashersBusyError, hash_password
 from store.teaching import classes
+from store.teaching.roster import claim_invitations
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
-from web.classes import assignments, grading, matrix
+from web.classes import assignments, exports, grading, matrix, roster
 from web.classes.access import NUMBER, gradebook, may_make_classes, record, taught_class, teaches, visible_class
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
 from web.problems import Problem, sentence
@@ -31,6 +32,8 @@ blueprint = Blueprint("classes", __name__, url_prefix="/classes")
 assignments.register(blueprint)
 grading.register(blueprint)
 matrix.register(blueprint)
+exports.register(blueprint)
+roster.register(blueprint)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0
@@ -116,6 +119,8 @@ def _join(writer: Session, number: int, form: JoinForm | NewMemberForm, user_id:
         raise Problem(409, "class_deleted", "The class was deleted just now.")
     known_as = " ".join((form.known_as.data or "").split())
     classes.join(writer, group, user_id=user_id, known_as=known_as, now=services().clock())
+    # Where the teacher's list names the address, it says the name, too.
+    claim_invitations(writer, writer.get_one(User, user_id), now=services().clock())
 
 
 def _join_page(form: JoinForm | NewMemberForm, group: Class | None, busy_s: int | None = None) -> str:

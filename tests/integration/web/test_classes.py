@@ -100,15 +100,15 @@ def test_from_its_making_to_the_grades(site: Site, teacher: FlaskClient, clock: 
     late = send(site, ada, clock, 15, "softmax")
     send(site, bob, clock, 14.99, "softmax")
     assert table(teacher, f"{PAGE}/grades.csv") == [
-        ["name", "user", "Sums <1> (of 2)", "Sums <1> points (of 100)", "total %"],
-        ["Bob", "bob", "1", "50", ""],
-        ["Lovelace, Ada", "ada", "1", "50", ""],
+        ["name", "user", "section", "Sums <1> (of 2)", "Sums <1> points (of 100)", "total %"],
+        ["Bob", "bob", "", "1", "50", ""],
+        ["Lovelace, Ada", "ada", "", "1", "50", ""],
     ]
     rows = {row[1]: row for row in table(teacher, f"{WORK}/grades.csv")}
-    assert rows["ada"][3:] == [
+    assert rows["ada"][4:] == [
         "1", "50", "counts", clock.at(13.3).isoformat(), first, "50", "late", clock.at(15).isoformat(), late, "0",
     ]  # fmt: skip
-    assert rows["bob"][3:8] == ["1", "50", "", "", ""]
+    assert rows["bob"][4:9] == ["1", "50", "", "", ""]
     clock.now = clock.at(15.5)
     page = ada.get(PAGE).text
     assert "1 of 2" in page
@@ -129,12 +129,12 @@ def test_an_extension_is_for_one_person(site: Site, teacher: FlaskClient, clock:
         send(site, client, clock, 15.5, "softmax")
     extension = {"username": "Ada", "due_at": clock.field(16)}
     assert post(teacher, f"{WORK}/extensions", extension, page=WORK).status_code == 303
-    assert [row[2] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["1", "0"]
+    assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["1", "0"]
     clock.now = clock.at(15.6)
     assert "16:00</time> UTC</b> for you" in ada.get(WORK).text
     assert "16:00" not in bob.get(WORK).text
     post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": ""}, page=WORK)
-    assert [row[2] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["0", "0"]
+    assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["0", "0"]
     assert post(teacher, f"{WORK}/extensions", {"username": "eve"}, page=WORK).status_code == 404
     assert post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": "soon"}, page=WORK).status_code == 422
 
@@ -152,7 +152,7 @@ def test_a_share_of_the_speed_counts(
     send(site, ada, clock, 14, "softmax")  # accepted, but not timed
     send(site, ada, clock, 14, "softmax", measurement=trusted(1.25e-4))  # 72 % of the roofline
     send(site, eve, clock, 14, "softmax", measurement=trusted(6.25e-5))  # not of the class, but on the board
-    assert table(teacher, f"{PAGE}/grades.csv")[1][:3] == ["Ada", "ada", counted]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][:4] == ["Ada", "ada", "", counted]
 
 
 @pytest.mark.parametrize(("counts", "counted"), [("bronze", "1"), ("silver", "1"), ("gold", "0")])
@@ -168,7 +168,7 @@ def test_a_medal_counts(site: Site, teacher: FlaskClient, clock: Clock, counts: 
     join(ada, code(teacher), "Ada")
     send(site, ada, clock, 14, "softmax")  # accepted, but not timed
     send(site, ada, clock, 14, "softmax", measurement=trusted(1.25e-4))  # 72 % of the roofline
-    assert table(teacher, f"{PAGE}/grades.csv")[1][:3] == ["Ada", "ada", counted]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][:4] == ["Ada", "ada", "", counted]
 
 
 @pytest.mark.parametrize(("times", "points"), [("2", "100"), ("2.01", "40")])
@@ -184,7 +184,7 @@ def test_a_multiple_of_the_plain_kernels_speed_earns_the_points(
     join(ada, code(teacher), "Ada")
     send(site, ada, clock, 14, "softmax", measurement=trusted(plain_s / 2))
     clock.now = clock.at(16)
-    assert table(teacher, f"{PAGE}/grades.csv")[1][3:] == [points, f"{float(points):.2f}"]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][4:] == [points, f"{float(points):.2f}"]
     page = ada.get(WORK).text
     assert f"at least {times} times as fast as the plain kernel of ours" in page
     assert f"<b>{points}</b>" in page
@@ -198,14 +198,14 @@ def test_the_goal_of_the_track_earns_the_points(site: Site, teacher: FlaskClient
     ada = site.visitor("ada")
     join(ada, code(teacher), "Ada")
     sent = site.submission(send(site, ada, clock, 14, "softmax"))
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2:4] == ["0", "25"]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["0", "25"]
     row = ReachedGoal(submission_id=sent.id, user_id=sent.user_id, challenge="softmax", reached_at=clock(), goal="old")
     with site.database() as session:
         session.add(row)
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2:4] == ["0", "25"]  # of another goal than the present one
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["0", "25"]  # of another goal than the present one
     with site.database() as session:
         session.query(ReachedGoal).update({"goal": goal.key})
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2:4] == ["1", "100"]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["1", "100"]
 
 
 def test_late_days_cost_and_the_lowest_is_dropped(site: Site, teacher: FlaskClient, clock: Clock) -> None:
@@ -216,7 +216,7 @@ def test_late_days_cost_and_the_lowest_is_dropped(site: Site, teacher: FlaskClie
     send(site, ada, clock, 15 + 24, "softmax")  # the second day begins
     send(site, ada, clock, 15 + 24 - 0.01, "vector-add")
     clock.now = clock.at(40)
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2:] == ["0", "0", "80", "90", "82.50"]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:] == ["0", "0", "80", "90", "82.50"]
     assert "2 days late: −20 %" in ada.get(WORK).text
     assert "<b>82.5 %</b>" in ada.get(PAGE).text
     assert post(teacher, f"{PAGE}/edit", {"title": "CUDA", "drops": "1"}).status_code == 303
@@ -253,7 +253,7 @@ def test_the_teacher_sees_the_work_of_the_class_and_nothing_else(
     assert seen(teacher) == [404] * 5
     assert ada.get(PAGE).status_code == 404
     join(ada, code(teacher), "Ada")
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2] == "1"
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3] == "1"
 
 
 def test_a_copy_in_disguise_is_named(site: Site, teacher: FlaskClient, clock: Clock) -> None:
@@ -373,12 +373,12 @@ def test_an_assignment_is_changed_and_deleted(site: Site, teacher: FlaskClient, 
     assert 'value="vector-add softmax"' in teacher.get(f"{WORK}/edit").text
     assign(teacher, clock, f"{WORK}/edit", challenges="softmax", title="Softly", due_at=clock.field(14))
     assert table(teacher, f"{PAGE}/grades.csv") == [
-        ["name", "user", "Softly (of 1)", "Softly points (of 100)", "total %"],
-        ["Ada", "ada", "0", "0", ""],
+        ["name", "user", "section", "Softly (of 1)", "Softly points (of 100)", "total %"],
+        ["Ada", "ada", "", "0", "0", ""],
     ]
     assert post(teacher, f"{WORK}/delete", {}, page=f"{WORK}/edit").status_code == 303
     assert teacher.get(WORK).status_code == 404
-    assert table(teacher, f"{PAGE}/grades.csv") == [["name", "user", "total %"], ["Ada", "ada", ""]]
+    assert table(teacher, f"{PAGE}/grades.csv") == [["name", "user", "section", "total %"], ["Ada", "ada", "", ""]]
 
 
 def test_a_closed_account_leaves_its_classes_after_its_export(site: Site, teacher: FlaskClient) -> None:
