@@ -61,6 +61,11 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value * 100:.1f} %"
 
 
+def points(value: float) -> str:
+    """Formats points of a grade with at most two decimals: ``100``, ``33.33``."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
 def size(value: float | None) -> str:
     """Formats a number of bytes in binary units: ``256 KiB``."""
     if value is None:
@@ -135,6 +140,19 @@ def make_ago(clock: Clock) -> Callable[[datetime | None], str]:
 
 def register_filters(app: Flask, clock: Clock) -> None:
     """Registers every filter under its function's name, and ``ago``."""
-    filters = (seconds, milliseconds, significant, whole, percent, size, verdict_title, figure, day, iso, browser)
+    filters = (
+        seconds,
+        milliseconds,
+        significant,
+        whole,
+        percent,
+        points,
+        size,
+        verdict_title,
+        figure,
+        day,
+        iso,
+        browser,
+    )
     app.jinja_env.filters.update({function.__name__: function for function in filters})
     app.jinja_env.filters["ago"] = make_ago(clock)

@@ -8,6 +8,7 @@ the steps are ``plain.cu`` and ``tuned.cu``, told by the comment that each begin
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import tomllib
@@ -19,7 +20,8 @@ from judge.packs.pack import Pack
 
 #: The kernels of a challenge without a ladder.
 _WITHOUT_LADDER = ("plain", "tuned")
-_MEASURED_ON = "nvidia-h200"
+#: The GPU of the times, as a device and as a model.
+_MEASURED_ON, _MODELLED_FOR = "nvidia-h200", "h200"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ def read_steps(pack: Pack) -> tuple[ReferenceStep, ...]:
     else:
         files = {name: folder / f"{name}.cu" for name in changes}
     files = {name: file.resolve() for name, file in files.items() if file.is_file()}
-    model = _read(ladder / "times.json")
+    model = _read(_modelled_times(folder))
     modelled = _with_gains([model.get("seconds", {}).get(name) for name in files], str(model.get("gpu", "")))
-    times = _read(folder.parent / "times" / f"{_MEASURED_ON}.json")
+    times = _read(_measured_times(folder.parent))
     rows = [times.get("kernels", {}).get(str(Path(pack.slug, *_below(folder, file)))) for file in files.values()]
     seconds = [row["value"] if row and row.get("metric") == "time_s" else None for row in rows]
     measured = _with_gains(seconds, str(times.get("device", {}).get("name", "")))
@@ -69,6 +71,36 @@ def read_steps(pack: Pack) -> tuple[ReferenceStep, ...]:
         for (name, file), by_model, on_gpu in zip(files.items(), modelled, measured, strict=True)
         for source in [file.read_text("utf-8")]
     )
+
+
+def plain_time_s(pack: Pack, *, device: str, metric: str) -> float | None:
+    """Returns the time of ``plain.cu`` on a device and the scale of a score; None where it is unknown."""
+    solutions = pack.directory.parent.parent / "reference_solutions"
+    if device == _MEASURED_ON and metric == "time_s":
+        measured = _read_once(_measured_times(solutions)).get("kernels", {}).get(f"{pack.slug}/plain.cu", {})
+        return measured["value"] if measured.get("metric") == metric else None
+    if device == "emulator" and metric.split("/")[:2] == ["modelled_time_s", _MODELLED_FOR]:
+        modelled: float | None = _read_once(_modelled_times(solutions / pack.slug)).get("seconds", {}).get("../plain")
+        return modelled
+    return None
+
+
+def has_plain_time(pack: Pack, *, device: str | None) -> bool:
+    """Returns whether the time of ``plain.cu`` is known on a device, or for None on any."""
+    boards = {_MEASURED_ON: "time_s", "emulator": f"modelled_time_s/{_MODELLED_FOR}"}
+    return any(
+        plain_time_s(pack, device=key, metric=metric) is not None
+        for key, metric in boards.items()
+        if device in (None, key)
+    )
+
+
+def _measured_times(solutions: Path) -> Path:
+    return solutions / "times" / f"{_MEASURED_ON}.json"
+
+
+def _modelled_times(folder: Path) -> Path:
+    return folder / "ladder" / "times.json"
 
 
 def _below(folder: Path, file: Path) -> tuple[str, ...]:
@@ -90,3 +122,6 @@ def _first_comment(source: str) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
+_read_once = functools.cache(_read)

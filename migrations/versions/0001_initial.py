@@ -194,6 +194,7 @@ def upgrade() -> None:
         sa.Column("description", sa.Text(), nullable=False),
         sa.Column("code", sa.String(length=32), nullable=False),
         sa.Column("owner_id", KEY, nullable=True),
+        sa.Column("drops", sa.Integer(), server_default="0", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_classes_owner_id_users", ondelete="SET NULL"),
         sa.PrimaryKeyConstraint("id", name="pk_classes"),
@@ -482,6 +483,11 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("counts", sa.String(length=16), nullable=False),
         sa.Column("least_percent", sa.Integer(), nullable=False),
+        sa.Column("points", sa.Double(), server_default="100", nullable=False),
+        sa.Column("weight", sa.Double(), server_default="1", nullable=False),
+        sa.Column("accepted_percent", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("late_percent", sa.Integer(), server_default="100", nullable=False),
+        sa.Column("taken", sa.String(length=8), server_default="best", nullable=False),
         sa.Column("device_key", sa.String(length=100), nullable=True),
         sa.Column("shows_hints", sa.Boolean(), nullable=False),
         sa.Column("closes_solutions", sa.Boolean(), server_default=sa.true(), nullable=False),
@@ -552,6 +558,25 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("class_id", "user_id", name="pk_class_members"),
     )
     op.create_index("ix_class_members_user_id", "class_members", ["user_id"])
+
+    op.create_table(
+        "roster_entries",
+        sa.Column("class_id", KEY, nullable=False),
+        sa.Column("email_key", sa.String(length=254), nullable=False),
+        sa.Column("email", sa.String(length=254), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("sis_id", sa.String(length=100), nullable=False),
+        sa.Column("section", sa.String(length=100), nullable=False),
+        sa.Column("user_id", KEY, nullable=True),
+        sa.Column("left_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["class_id"], ["classes.id"], name="fk_roster_entries_class_id_classes", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_roster_entries_user_id_users", ondelete="SET NULL"),
+        sa.PrimaryKeyConstraint("class_id", "email_key", name="pk_roster_entries"),
+    )
+    op.create_index("ix_roster_entries_email_key", "roster_entries", ["email_key"])
+    op.create_index("ix_roster_entries_user_id", "roster_entries", ["user_id"])
 
     op.create_table(
         "contest_audits",
@@ -829,6 +854,7 @@ def downgrade() -> None:
         "contest_teams",
         "contest_challenges",
         "contest_audits",
+        "roster_entries",
         "class_members",
         "best_results",
         "audits",

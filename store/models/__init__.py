@@ -4,7 +4,7 @@ from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
 from store.models.boards import Audit, AuditJob, Measurement
 from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
-from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension
+from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension, RosterEntry
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
 from store.models.rechecks import RecheckRequest
@@ -60,6 +60,7 @@ __all__ = [
     "RecheckRequest",
     "RecoveryCode",
     "Role",
+    "RosterEntry",
     "Scoring",
     "SolutionLike",
     "State",

@@ -25,6 +25,10 @@ class Counts(enum.StrEnum):
     ROOFLINE = "roofline"
     #: Accepted, with at least a share of the speed of the best on its board.
     BEST = "best"
+    #: Accepted, and so many times as fast as the plain kernel of ours on the same device.
+    PLAIN = "plain"
+    #: Accepted, with the goal that the challenge has in its track.
+    GOAL = "goal"
 
 
 MEDALS = (Counts.BRONZE, Counts.SILVER, Counts.GOLD)
@@ -42,6 +46,8 @@ class Class(Base):
     code: Mapped[str] = mapped_column(String(32), unique=True)
     #: Who teaches it, and alone sees its members and their work, beside operators.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    #: So many of the assignments with the lowest shares of their points are left out of a member's total.
+    drops: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
@@ -58,10 +64,32 @@ class ClassMember(Base):
     user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 
 
+class RosterEntry(Base):
+    """A person whom the teacher's list names, by their address; with ``user_id``, the account that confirmed it.
+
+    Without one it is an invitation: whoever confirms the address is in the class. ``left_at``: the latest list no
+    longer names the person, who may still be a member.
+    """
+
+    __tablename__ = "roster_entries"
+
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    #: The address case-folded, and as the list has it.
+    email_key: Mapped[str] = mapped_column(String(254), primary_key=True, index=True)
+    email: Mapped[str] = mapped_column(String(254))
+    name: Mapped[str] = mapped_column(String(100))
+    #: The person's number in the school's information system; may be empty, as ``section``.
+    sis_id: Mapped[str] = mapped_column(String(100))
+    section: Mapped[str] = mapped_column(String(100))
+    user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
 class Assignment(Base):
     """Challenges to solve. Submissions that arrive from ``opens_at`` until before ``due_at`` count.
 
-    Members see it from ``opens_at`` on. ``least_percent`` is the share that ``counts`` asks for.
+    Members see it from ``opens_at`` on. ``least_percent`` is the share that ``counts`` asks for, of the plain kernel's
+    speed for PLAIN. How ``points`` are earned says ``store.teaching.points``.
     """
 
     __tablename__ = "assignments"
@@ -73,6 +101,16 @@ class Assignment(Base):
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     counts: Mapped[str] = mapped_column(String(16))
     least_percent: Mapped[int]
+    #: What all its challenges earn together, each the same.
+    points: Mapped[float] = mapped_column(default=100.0, server_default="100")
+    #: Of the assignment in the total of the class.
+    weight: Mapped[float] = mapped_column(default=1.0, server_default="1")
+    #: The share of the points that a submission earns which is accepted, but not as fast as ``counts`` asks.
+    accepted_percent: Mapped[int] = mapped_column(default=0, server_default="0")
+    #: What each day after the deadline costs; at 100, late work earns nothing.
+    late_percent: Mapped[int] = mapped_column(default=100, server_default="100")
+    #: One of ``store.teaching.points.Taken``.
+    taken: Mapped[str] = mapped_column(String(8), default="best", server_default="best")
     #: Where it has to run; None: on any device.
     device_key: Mapped[str | None] = mapped_column(String(100))
     #: Whether members see the hints in the statements until it is due.

@@ -36,6 +36,7 @@ from store.models import (
     Measurement,
     ReachedGoal,
     Role,
+    RosterEntry,
     SolutionLike,
     Submission,
     User,
@@ -53,6 +54,7 @@ _MOVED: tuple[tuple[type[Base], str], ...] = (
     (Job, "user_id"),
     (ReachedGoal, "user_id"),
     (Identity, "user_id"),
+    (RosterEntry, "user_id"),
     (Class, "owner_id"),
     (Contest, "owner_id"),
 )

@@ -31,6 +31,7 @@ from store.models import (
     Job,
     OneTimeLink,
     RecoveryCode,
+    RosterEntry,
     SolutionLike,
     State,
     Submission,
@@ -86,7 +87,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     session.execute(update(Job).where(Job.submission_id.in_(mine)).values(build_report=None, last_error=None))
     personal = (
         Draft, DraftAssembly, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp,
-        SolutionLike,
+        SolutionLike, RosterEntry,
     )  # fmt: skip
     for table in personal:
         session.execute(delete(table).where(table.user_id == user.id))
@@ -105,6 +106,11 @@ def _account(session: Session, user: User) -> dict[str, Any]:
     tokens = session.scalars(select(ApiToken).where(ApiToken.user_id == user.id))
     sessions = session.scalars(select(WebSession).where(WebSession.user_id == user.id))
     identities = session.scalars(select(Identity).where(Identity.user_id == user.id))
+    rosters = session.execute(
+        select(Class.title, RosterEntry.name, RosterEntry.email, RosterEntry.sis_id, RosterEntry.section)
+        .join(RosterEntry, RosterEntry.class_id == Class.id)
+        .where(RosterEntry.user_id == user.id)
+    )
     classes = session.execute(
         select(Class.title, ClassMember.known_as, ClassMember.joined_at)
         .join(ClassMember, ClassMember.class_id == Class.id)
@@ -126,6 +132,7 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         "sessions": [_row(one, "address", "user_agent", "created_at", "last_seen_at") for one in sessions],
         "identities": [_row(one, "issuer", "subject", "name", "created_at") for one in identities],
         "classes": [_row(one, "title", "known_as", "joined_at") for one in classes],
+        "rosters": [_row(one, "title", "name", "email", "sis_id", "section") for one in rosters],
         "given_up": [_row(one, "challenge", "given_up_at") for one in given_up],
         "likes": [_row(one, "submission", "challenge", "created_at") for one in likes],
     }

@@ -1,117 +1,253 @@
-"""Says which of the members' submissions count for an assignment.
+"""Reads the members' submissions for assignments, and grades them (``store.teaching.points``).
 
-A submission counts if it arrived from the assignment's opening until before its member's deadline, by the server's
-clock, was accepted, is not off its board, and is as fast as the assignment asks. A medal is earned
-by a share of what the roofline allows, which the challenge sets. ``roofline`` asks for a share of what
-the roofline allows, and ``best`` for a share of the speed of the best result on the board at present: a later record
-can take away what counted. Of several that count the earliest is named.
+A submission is an attempt if it arrived since the assignment's opening, by the server's clock, on the device that the
+assignment names. It reaches the assignment's target if it was accepted, is not off its board, and is as fast as the
+assignment asks. A medal is earned by a share of what the roofline allows, which the challenge sets. ``roofline`` asks
+for a share of what the roofline allows, ``plain`` for a multiple of the speed of our plain kernel on the same device,
+``goal`` for the present goal of the challenge's track, and ``best`` for a share of the speed of the best result on the
+board at present: a later record can take away what counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
-from sqlalchemy import and_, select
+from sqlalchemy import JSON, and_, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
+from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.boards.board_key import BOARD_COLUMNS
 from store.boards.totals import RANKED_MODE
-from store.models import Assignment, BoardTotals, ClassMember, Counts, Measurement, Submission
-from store.teaching.classes import extensions
+from store.models import (
+    Assignment,
+    BoardTotals,
+    Class,
+    ClassMember,
+    Counts,
+    Extension,
+    Measurement,
+    ReachedGoal,
+    State,
+    Submission,
+)  # fmt: skip
+from store.teaching.points import Attempt, Grade, Part, Taken, Terms, Total, grade, total
+
+#: So many submissions are named in one query.
+_BATCH = 10_000
+#: Names what was graded: an assignment's id, a user's, and a challenge.
+Key = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
-    """What a member has for a challenge. ``late``: it would count, had it arrived before the deadline."""
+class Yardsticks:
+    """What the packs say of speeds: the medals of a challenge and a metric, and the plain kernel's seconds.
 
-    public_id: str
-    at: datetime
-    late: bool
-
-
-def grades(
-    session: Session,
-    assignment: Assignment,
-    *,
-    medals_for: Callable[[str, str], Medals | None] = lambda _challenge, _metric: None,
-    user_id: int | None = None,
-) -> dict[tuple[int, str], Grade]:
-    """Returns the grades by user and challenge, of one member or all; who has nothing there has no entry.
-
-    ``medals_for`` gives the medals of a challenge and a metric.
+    The latter is by challenge, device and metric.
     """
+
+    medals_for: Callable[[str, str], Medals | None] = lambda _challenge, _metric: None
+    plain_time_s: Callable[[str, str, str], float | None] = lambda _challenge, _device, _metric: None
+
+
+@dataclass(frozen=True, slots=True)
+class Gradebook:
+    """The attempts of members for assignments. Whoever has sent nothing has a grade without points."""
+
+    _terms: Mapping[int, Terms]
+    _due_at: Mapping[int, datetime]
+    _extended: Mapping[tuple[int, int], datetime]
+    _attempts: Mapping[Key, Sequence[Attempt]]
+    _grades: dict[Key, Grade] = field(default_factory=dict)
+
+    def due_at(self, assignment: Assignment, user_id: int) -> datetime:
+        """Returns the deadline of a member."""
+        return self._extended.get((assignment.id, user_id), self._due_at[assignment.id])
+
+    def is_extended(self, assignment: Assignment, user_id: int) -> bool:
+        """Returns whether a member has a deadline of their own."""
+        return (assignment.id, user_id) in self._extended
+
+    def attempts(self, assignment: Assignment, user_id: int, challenge: str) -> Sequence[Attempt]:
+        """Returns the attempts of a member, the earliest first."""
+        return self._attempts.get((assignment.id, user_id, challenge), ())
+
+    def grade(self, assignment: Assignment, user_id: int, challenge: str) -> Grade:
+        """Returns the grade of a member for a challenge."""
+        key = (assignment.id, user_id, challenge)
+        if key not in self._grades:
+            due_at = self.due_at(assignment, user_id)
+            self._grades[key] = grade(self._attempts.get(key, ()), self._terms[assignment.id], due_at)
+        return self._grades[key]
+
+    def grades(self, assignment: Assignment, user_id: int) -> list[Grade]:
+        """Returns the grades of a member for the challenges, in their order."""
+        return [self.grade(assignment, user_id, challenge) for challenge in assignment.slugs]
+
+    def counted(self, assignment: Assignment, user_id: int) -> int:
+        """Returns for how many challenges the member has in time what the assignment asks for."""
+        return sum(each.counts for each in self.grades(assignment, user_id))
+
+    def points(self, assignment: Assignment, user_id: int) -> float:
+        """Returns the member's points for the assignment."""
+        return sum(each.points for each in self.grades(assignment, user_id))
+
+    def is_waiting(self, assignment: Assignment, user_id: int) -> bool:
+        """Returns whether an attempt of the member is not judged yet."""
+        return any(each.waiting for each in self.grades(assignment, user_id))
+
+    def total(self, assignments: Sequence[Assignment], user_id: int, *, drops: int, now: datetime) -> Total:
+        """Returns the member's total over the assignments whose deadline has passed for them."""
+        parts = [
+            Part(
+                self.points(each, user_id), each.points, each.weight if self.due_at(each, user_id) <= now else 0.0
+            )
+            for each in assignments
+        ]  # fmt: skip
+        return total(parts, drops=drops)
+
+
+def terms_of(assignment: Assignment) -> Terms:
+    """Returns the terms of each of an assignment's challenges."""
+    return Terms(
+        points=assignment.points / max(1, len(assignment.challenges)),
+        accepted_percent=assignment.accepted_percent,
+        late_percent=assignment.late_percent,
+        taken=Taken(assignment.taken),
+    )
+
+
+def read_gradebook(
+    session: Session,
+    group: Class,
+    assignments: Sequence[Assignment],
+    *,
+    yardsticks: Yardsticks,
+    user_id: int | None = None,
+) -> Gradebook:
+    """Returns the gradebook of assignments of a class, of one member or of all, in two queries."""
+    extended = select(Extension).where(Extension.assignment_id.in_([each.id for each in assignments]))
+    return Gradebook(
+        _terms={each.id: terms_of(each) for each in assignments},
+        _due_at={each.id: each.due_at for each in assignments},
+        _extended={(row.assignment_id, row.user_id): row.due_at for row in session.scalars(extended)},
+        _attempts=_read_attempts(session, group, assignments, yardsticks, user_id),
+    )
+
+
+class _Row(Protocol):
+    """What decides whether an accepted submission reaches a target."""
+
+    challenge: str
+    device_key: str
+    metric: str | None
+    value: float | None
+    roofline_share: float | None
+    best_value: float | None
+    goal: str | None
+
+
+def _read_attempts(
+    session: Session, group: Class, assignments: Sequence[Assignment], yardsticks: Yardsticks, user_id: int | None
+) -> dict[Key, list[Attempt]]:
+    asking: dict[str, list[Assignment]] = defaultdict(list)
+    for assignment in assignments:
+        for slug in assignment.slugs:
+            asking[slug].append(assignment)
+    if not asking:
+        return {}
     board = and_(*(getattr(BoardTotals, name) == getattr(Measurement, name) for name in BOARD_COLUMNS))
     rows = (
         select(
             Submission.user_id,
             Submission.challenge,
+            Submission.device_key,
             Submission.public_id,
             Submission.created_at,
+            Submission.verdict,
+            Submission.off_board,
             Measurement.metric,
             Measurement.value,
             Measurement.roofline_share,
             BoardTotals.best_value,
+            ReachedGoal.goal,
         )
         .join(ClassMember, ClassMember.user_id == Submission.user_id)
         .outerjoin(Measurement, Measurement.submission_id == Submission.id)
         .outerjoin(BoardTotals, board)
+        .outerjoin(ReachedGoal, ReachedGoal.submission_id == Submission.id)
         .where(
-            ClassMember.class_id == assignment.class_id,
-            Submission.challenge.in_(assignment.slugs),
+            ClassMember.class_id == group.id,
+            Submission.challenge.in_(list(asking)),
             Submission.mode == RANKED_MODE,
-            Submission.verdict == Verdict.ACCEPTED,
-            Submission.off_board.is_(None),
-            Submission.created_at >= assignment.opens_at,
+            or_(Submission.verdict.is_not(None), Submission.state != State.CANCELLED),
+            Submission.created_at >= min(each.opens_at for each in assignments),
         )
         .order_by(Submission.created_at, Submission.id)
     )
-    if assignment.device_key is not None:
-        rows = rows.where(Submission.device_key == assignment.device_key)
     if user_id is not None:
         rows = rows.where(Submission.user_id == user_id)
-    due, found = extensions(session, assignment), dict[tuple[int, str], Grade]()
+    found: dict[Key, list[Attempt]] = defaultdict(list)
+    # Attributes of assignments are looked up once: of submissions there are many.
+    terms = {
+        slug: [(each, each.id, each.device_key, each.opens_at, each.counts == Counts.ACCEPTED) for each in those]
+        for slug, those in asking.items()
+    }
     for row in session.execute(rows):
-        medals = None if row.metric is None else medals_for(row.challenge, row.metric)
-        if is_enough(assignment, medals, value=row.value, roofline_share=row.roofline_share, best=row.best_value):
-            late = row.created_at >= due.get(row.user_id, assignment.due_at)
-            found.setdefault((row.user_id, row.challenge), Grade(row.public_id, row.created_at, late))
-    return found
+        user, slug, device, public_id, at, verdict, off_board, metric, value, *_ = row
+        accepted = verdict == Verdict.ACCEPTED and off_board is None
+        for assignment, number, device_key, opens_at, any_accepted in terms[slug]:
+            if at >= opens_at and device_key in (None, device):
+                reached = accepted and (any_accepted or _is_enough(assignment, row, yardsticks))
+                found[number, user, slug].append(Attempt(public_id, at, verdict, accepted, reached, value, metric))
+    return dict(found)
 
 
-def is_enough(
-    assignment: Assignment,
-    medals: Medals | None,
-    *,
-    value: float | None,
-    roofline_share: float | None,
-    best: float | None,
-) -> bool:
-    """Returns whether an accepted submission with these figures is as fast as the assignment asks."""
+def _is_enough(assignment: Assignment, row: _Row, yardsticks: Yardsticks) -> bool:
+    """Returns whether an accepted submission is as fast as the assignment asks."""
     share = assignment.least_percent / 100
     match Counts(assignment.counts):
         case Counts.ACCEPTED:
             return True
         case Counts.BRONZE | Counts.SILVER | Counts.GOLD as medal:
-            if roofline_share is None or medals is None:
+            medals = None if row.metric is None else yardsticks.medals_for(row.challenge, row.metric)
+            if row.roofline_share is None or medals is None:
                 return False
-            return roofline_share >= float(getattr(medals, medal))
+            return row.roofline_share >= float(getattr(medals, medal))
         case Counts.ROOFLINE:
-            return roofline_share is not None and roofline_share >= share
+            return row.roofline_share is not None and row.roofline_share >= share
         case Counts.BEST:
-            return value is not None and best is not None and best >= share * value
+            return row.value is not None and row.best_value is not None and row.best_value >= share * row.value
+        case Counts.PLAIN:
+            if row.metric is None or row.value is None:
+                return False
+            plain_s = yardsticks.plain_time_s(row.challenge, row.device_key, row.metric)
+            return plain_s is not None and plain_s >= share * row.value
+        case Counts.GOAL:
+            goal = builtin_tracks().goal_of(row.challenge)
+            return goal is not None and row.goal == goal.key
 
 
-def graded_sources(session: Session, found: Mapping[tuple[int, str], Grade], challenge: str) -> dict[str, str]:
-    """Returns the sources that the grades of a challenge name, by submission."""
-    named = [grade.public_id for (_, slug), grade in found.items() if slug == challenge]
-    rows = session.execute(select(Submission.public_id, Submission.source_bytes).where(Submission.public_id.in_(named)))
+def graded_sources(session: Session, public_ids: Sequence[str]) -> dict[str, str]:
+    """Returns the sources of submissions."""
+    rows = session.execute(
+        select(Submission.public_id, Submission.source_bytes).where(Submission.public_id.in_(public_ids))
+    )
     return {row.public_id: row.source_bytes.decode("utf-8", "replace") for row in rows}
 
 
-def count_in_time(found: Mapping[tuple[int, str], Grade], user_id: int) -> int:
-    """Returns for how many challenges the member has what counts."""
-    return sum(user == user_id and not grade.late for (user, _), grade in found.items())
+def messages(session: Session, public_ids: Sequence[str]) -> dict[str, str]:
+    """Returns what the judgements of submissions say in one line, which may be empty. Reads nothing else of them."""
+    message = type_coerce(Submission.judgement, JSON)["message"].as_string()
+    found: dict[str, str] = {}
+    for start in range(0, len(public_ids), _BATCH):
+        rows = select(Submission.public_id, message).where(
+            Submission.public_id.in_(public_ids[start : start + _BATCH]), Submission.verdict.is_not(None)
+        )
+        found.update((row[0], row[1] or "") for row in session.execute(rows))
+    return found

@@ -50,6 +50,7 @@ NO_PAGES = {
     "challenges.search", "challenges.meant_challenges", "challenges.meant_problems", "challenges.meant_leaderboard",
     "challenges.meant_login", "challenges.meant_signup", "challenges.meant_register",
     "solutions.source", "feeds.challenges", "feeds.board", "classes.class_grades", "classes.assignment_grades",
+    "classes.canvas_grades", "classes.moodle_grades",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.
 SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}
@@ -179,9 +180,14 @@ def full(served: Served) -> Full:
         "/classes/join": "/classes/join?code=abcdefgh23",
         "/classes/<int(max=2147483647):number>": "/classes/1",
         "/classes/<int(max=2147483647):number>/edit": "/classes/1/edit",
+        "/classes/<int(max=2147483647):number>/matrix": "/classes/1/matrix",
+        "/classes/<int(max=2147483647):number>/roster": "/classes/1/roster",
         f"{ASSIGNMENTS}/new": "/classes/1/assignments/new",
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>": "/classes/1/assignments/1",
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/edit": "/classes/1/assignments/1/edit",
+        f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/attempts/<username>": (
+            "/classes/1/assignments/1/attempts/ada"
+        ),
         f"{ASSIGNMENTS}/<int(max=2147483647):assignment_id>/similarity": "/classes/1/assignments/1/similarity",
         "404": "/challenges/nothing",
     }

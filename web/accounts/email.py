@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response
 from store.models import User
 from store.people import accounts
 from store.people.links import Purpose, create_link, end_links, find_link, use_link
+from store.teaching.roster import claim_invitations
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import ConfirmForm, EmailForm
 from web.accounts.page import account_page
@@ -74,12 +75,15 @@ def confirm_email(text: str) -> str | Response:
             user = writer.get_one(User, used.user_id)
             before = user.email
             accounts.set_email(writer, user=user, email=used.email)
+            joined = claim_invitations(writer, user, now=now)
     except accounts.AccountError as error:
         raise Problem(409, "email_taken", sentence(str(error))) from None
     if before is not None and before != used.email:
         text = f"Hello {user.username},\n\nyour account on gpujudge now has another e-mail address than this one.\n"
         send_later(Mail(to=before, subject="Your address on gpujudge has changed", text=text))
     flash("Your e-mail address is confirmed.", "success")
+    if joined:
+        flash("A teacher's list names it: you are in a new class, which is under Classes.", "success")
     return redirect(url_for("challenges.index"))
 
 

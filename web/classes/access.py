@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from flask import request
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
+from judge.packs.steps import plain_time_s
 from store.models import Assignment, Class, Role
 from store.operation.operator_log import Actor, record_action
 from store.teaching import classes
-from store.teaching.grades import Grade, grades
+from store.teaching.grades import Gradebook, Yardsticks, read_gradebook
 from web.accounts.visitor import Visitor, require_visitor
 from web.problems import Problem
 from web.services import reader, services
@@ -54,14 +57,17 @@ def find_assignment(group: Class, number: int) -> Assignment:
     return found
 
 
-def assignment_grades(assignment: Assignment, *, user_id: int | None = None) -> dict[tuple[int, str], Grade]:
-    """Returns the grades of an assignment by user and challenge, with the medals of the challenges as they are now."""
+def gradebook(group: Class, assignments: Sequence[Assignment], *, user_id: int | None = None) -> Gradebook:
+    """Returns the gradebook of assignments of a class, with the medals and times of the challenges as they are now."""
     packs = services().packs
 
     def medals_for(challenge: str, metric: str) -> Medals | None:
         return packs[challenge].medals_for(metric) if challenge in packs else None
 
-    return grades(reader(), assignment, medals_for=medals_for, user_id=user_id)
+    def plain(challenge: str, device: str, metric: str) -> float | None:
+        return plain_time_s(packs[challenge], device=device, metric=metric) if challenge in packs else None
+
+    return read_gradebook(reader(), group, assignments, yardsticks=Yardsticks(medals_for, plain), user_id=user_id)
 
 
 def record(writer: Session, group: Class, action: str, **details: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from store.models import Assignment, Class
+from store.models import Assignment, Class, Counts
 from store.people.accounts import find_user
 from store.teaching import classes
 from web.accounts.visitor import login_required, require_visitor
-from web.classes.access import NUMBER, assignment_grades, find_assignment, record, taught_class, teaches, visible_class
+from web.classes.access import NUMBER, find_assignment, gradebook, record, taught_class, teaches, visible_class
 from web.classes.forms import AssignmentForm, ExtensionForm
 from web.devices import device_choices
 from web.formatting import as_utc
@@ -88,15 +88,14 @@ def _page(number: int, assignment_id: int, form: ExtensionForm) -> str:
     found, teacher = find_assignment(group, assignment_id), teaches(visitor, group)
     if not teacher and found.opens_at > now:
         raise Problem(404, "not_found", "This class has no such assignment.")
-    extended = classes.extensions(reader(), found)
+    book = gradebook(group, [found], user_id=None if teacher else visitor.id)
     return render_template(
         "classes/assignment.html",
         group=group,
         assignment=found,
-        grades=assignment_grades(found, user_id=None if teacher else visitor.id),
+        book=book,
         members=classes.list_members(reader(), group) if teacher else [],
-        extended=extended,
-        due=extended.get(visitor.id, found.due_at),
+        due=book.due_at(found, visitor.id),
         teaches=teacher,
         packs=services().packs,
         form=form,
@@ -110,16 +109,24 @@ def _form(group: Class, found: Assignment | None) -> AssignmentForm:
     if found is not None:
         if found.device_key is not None:
             devices.setdefault(found.device_key, found.device_key)
-        names = ("title", "opens_at", "due_at", "counts", "shows_hints", "closes_solutions")
+        names = (
+            *("title", "opens_at", "due_at", "counts", "shows_hints", "closes_solutions", "points", "weight"),
+            *("accepted_percent", "late_percent", "taken"),
+        )
+        is_plain = found.counts == Counts.PLAIN
         given["data"] = {
             **{name: getattr(found, name) for name in names},
-            "least_percent": found.least_percent or None,
+            "least_percent": None if is_plain else found.least_percent or None,
+            "times": found.least_percent / 100 if is_plain else None,
             "challenges": " ".join(found.slugs),
             "device": found.device_key or "",
         }
     else:
         opens_at = services().clock().replace(second=0, microsecond=0)
-        given["data"] = {"opens_at": opens_at, "shows_hints": True, "closes_solutions": True}
+        given["data"] = {
+            **{"opens_at": opens_at, "shows_hints": True, "closes_solutions": True},
+            **{"points": 100.0, "weight": 1.0, "accepted_percent": 50, "late_percent": 100},
+        }
     return AssignmentForm(services().packs, list(devices.items()), earliest=group.created_at, **given)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from flask_wtf import FlaskForm
+from flask_wtf.file import FileField, FileRequired
 from wtforms import (
     BooleanField,
+    FloatField,
     IntegerField,
     SelectField,
     StringField,
@@ -19,8 +21,11 @@ from wtforms.validators import InputRequired, Length, NumberRange, Optional, Reg
 from wtforms.widgets import PasswordInput
 
 from judge.packs.pack import Pack
+from judge.packs.steps import has_plain_time
+from judge.tracks.loader import builtin_tracks
 from store.models import Assignment, Class, Counts
 from store.models.classes import MEDALS
+from store.teaching.points import Taken
 from web.accounts.forms import SignUpForm
 from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
@@ -35,11 +40,15 @@ class ClassForm(FlaskForm):
 
     title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
     description = TextAreaField("Description, in Markdown", [Length(max=20_000)])
+    drops = IntegerField(
+        "Assignments left out of each total", [Optional(), NumberRange(0, 50, "From 0 to 50.")], default=0
+    )
 
     def apply(self, group: Class) -> None:
         """Writes what the form says to the class."""
         group.title = (self.title.data or "").strip()
         group.description = (self.description.data or "").replace("\r\n", "\n")
+        group.drops = self.drops.data or 0
 
 
 class DeleteClassForm(FlaskForm):
@@ -87,12 +96,35 @@ class AssignmentForm(FlaskForm):
             *(SelectChoice(medal, f"accepted, with a {medal} medal or better") for medal in MEDALS),
             SelectChoice(Counts.ROOFLINE, "accepted, with a share of the roofline"),
             SelectChoice(Counts.BEST, "accepted, with a share of the best result's speed"),
+            SelectChoice(Counts.PLAIN, "accepted, several times as fast as our plain kernel"),
+            SelectChoice(Counts.GOAL, "accepted, with the goal of the challenge's track"),
         ],
     )
     least_percent = IntegerField(
         "Share, in percent", [Optional(), NumberRange(1, 100, "A share is from 1 to 100 percent.")], default=50
     )
+    times = FloatField(
+        "Times as fast as the plain kernel", [Optional(), NumberRange(0.1, 10_000, "From 0.1 to 10,000 times.")]
+    )
     device = SelectField("Device", default="")
+    points = FloatField("Points", [Optional(), NumberRange(0.01, 100_000, "From 0.01 to 100,000 points.")], default=100)
+    weight = FloatField("Weight in the total", [Optional(), NumberRange(0, 1000, "From 0 to 1,000.")], default=1)
+    accepted_percent = IntegerField(
+        "Points for any accepted submission, in percent",
+        [Optional(), NumberRange(0, 100, "A share is from 0 to 100 percent.")],
+    )
+    late_percent = IntegerField(
+        "Taken off for each day late, in percent",
+        [Optional(), NumberRange(0, 100, "A share is from 0 to 100 percent.")],
+    )
+    taken = SelectField(
+        "Of several attempts",
+        choices=[
+            SelectChoice(Taken.BEST, "the one with the most points is graded"),
+            SelectChoice(Taken.LATEST, "the last one before the deadline is graded"),
+        ],
+        default=Taken.BEST,
+    )
     shows_hints = BooleanField("The hints in the statements are shown before it is due", default=True)
     closes_solutions = BooleanField(
         "The solutions of its challenges are closed to everybody but teachers until it is due for all", default=True
@@ -125,13 +157,24 @@ class AssignmentForm(FlaskForm):
             raise ValidationError("The due date must be after the opening.")
 
     def validate_counts(self, field: SelectField) -> None:
-        """Refuses a share that is not said, and medals of a challenge without any."""
+        """Refuses a target that is not said in full, or that some challenge cannot have."""
         if field.data in (Counts.ROOFLINE, Counts.BEST) and self.least_percent.data is None:
             raise ValidationError("Say which share counts.")
-        packs = [self._known[slug] for slug in self.slugs if slug in self._known]
-        without = [pack.slug for pack in packs if pack.bench.medals is None and not pack.default_medals]
-        if field.data in MEDALS and without:
-            raise ValidationError(f"{without[0]} has no medals: choose what else counts.")
+        if field.data == Counts.PLAIN and self.times.data is None:
+            raise ValidationError("Say how many times as fast as the plain kernel.")
+        lacks = {
+            **dict.fromkeys(MEDALS, (_has_medals, "no medals")),
+            Counts.PLAIN: (self._has_plain_time, "no known time of a plain kernel there"),
+            Counts.GOAL: (_has_goal, "no goal: it is in no track"),
+        }
+        if field.data in lacks:
+            has, lack = lacks[field.data]
+            for pack in (self._known[slug] for slug in self.slugs if slug in self._known):
+                if not has(pack):
+                    raise ValidationError(f"{pack.slug} has {lack}: choose what else counts.")
+
+    def _has_plain_time(self, pack: Pack) -> bool:
+        return has_plain_time(pack, device=self.device.data or None)
 
     def apply(self, assignment: Assignment) -> None:
         """Writes what the form says, but for the challenges, to the assignment."""
@@ -140,9 +183,30 @@ class AssignmentForm(FlaskForm):
         assignment.title = (self.title.data or "").strip()
         assignment.opens_at, assignment.due_at = as_utc(self.opens_at.data), as_utc(self.due_at.data)
         assignment.counts, assignment.least_percent = self.counts.data, self.least_percent.data or 0
+        if assignment.counts == Counts.PLAIN:
+            assignment.least_percent = round(100 * (self.times.data or 1))
+        assignment.points = self.points.data or 100.0
+        assignment.weight = 1.0 if self.weight.data is None else self.weight.data
+        assignment.accepted_percent = self.accepted_percent.data or 0
+        assignment.late_percent = 100 if self.late_percent.data is None else self.late_percent.data
+        assignment.taken = self.taken.data or Taken.BEST
         assignment.device_key = self.device.data or None
         assignment.shows_hints = bool(self.shows_hints.data)
         assignment.closes_solutions = bool(self.closes_solutions.data)
+
+
+def _has_medals(pack: Pack) -> bool:
+    return pack.bench.medals is not None or bool(pack.default_medals)
+
+
+def _has_goal(pack: Pack) -> bool:
+    return builtin_tracks().goal_of(pack.slug) is not None
+
+
+class RosterForm(FlaskForm):
+    """Takes a teacher's list."""
+
+    file = FileField("CSV file", [FileRequired("Choose a file.")])
 
 
 class ExtensionForm(FlaskForm):

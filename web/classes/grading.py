@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable
-
 from flask import Blueprint, Response, render_template, request
 
 from judge.compile.likeness import MOST_OWNERS, find_pairs
 from store.teaching import classes
-from store.teaching.grades import count_in_time, graded_sources
+from store.teaching.grades import graded_sources
+from store.teaching.points import Grade
+from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required
-from web.classes import access
-from web.classes.access import NUMBER, find_assignment, taught_class
+from web.classes.access import NUMBER, find_assignment, gradebook, taught_class
 from web.classes.assignments import PATH
+from web.classes.csv_files import csv_file
+from web.formatting import points as shown_points
 from web.problems import Problem
 from web.services import reader, release_reader, services
 
@@ -31,36 +30,40 @@ def register(blueprint: Blueprint) -> None:
 
 @login_required
 def class_grades(number: int) -> Response:
-    """Returns for each member and assignment how many challenges count."""
-    group = taught_class(number)
+    """Returns for each member and assignment how many challenges count, the points, and the total in percent."""
+    group, now = taught_class(number), services().clock()
     found = classes.list_assignments(reader(), group)
-    graded = [access.assignment_grades(each) for each in found]
-    rows: list[list[object]] = [["name", "user", *(f"{each.title} (of {len(each.slugs)})" for each in found)]]
+    book, roster = gradebook(group, found), entries_by_user(reader(), group)
+    counts = [f"{each.title} (of {len(each.slugs)})" for each in found]
+    points = [f"{each.title} points (of {shown_points(each.points)})" for each in found]
+    rows: list[list[object]] = [["name", "user", "section", *counts, *points, "total %"]]
     for member in classes.list_members(reader(), group):
-        counted = (count_in_time(one, member.user_id) for one in graded)
-        rows.append([member.known_as, member.user.username, *counted])
-    return _csv(rows, f"class-{number}.csv")
+        who, total = member.user_id, book.total(found, member.user_id, drops=group.drops, now=now)
+        row: list[object] = [member.known_as, member.user.username, section_of(roster, who)]
+        row += [book.counted(each, who) for each in found]
+        row += [shown_points(book.points(each, who)) for each in found]
+        rows.append([*row, "" if total.share is None else f"{100 * total.share:.2f}"])
+    return csv_file(rows, f"class-{number}.csv")
 
 
 @login_required
 def assignment_grades(number: int, assignment_id: int) -> Response:
-    """Returns for each member and challenge whether it counts or was late, when it arrived, and its submission."""
+    """Returns for each member and challenge whether it counts or was late, its points, and the submission graded."""
     group = taught_class(number)
     found = find_assignment(group, assignment_id)
-    graded, extended = access.assignment_grades(found), classes.extensions(reader(), found)
-    columns = [f"{slug} {what}" for slug in found.slugs for what in ("grade", "at", "submission")]
-    rows: list[list[object]] = [["name", "user", "due", "counted", *columns]]
+    book, roster = gradebook(group, [found]), entries_by_user(reader(), group)
+    columns = [f"{slug} {what}" for slug in found.slugs for what in ("grade", "at", "submission", "points")]
+    rows: list[list[object]] = [["name", "user", "section", "due", "counted", "points", *columns]]
     for member in classes.list_members(reader(), group):
-        row: list[object] = [member.known_as, member.user.username]
-        row += [extended.get(member.user_id, found.due_at).isoformat(), count_in_time(graded, member.user_id)]
-        for slug in found.slugs:
-            grade = graded.get((member.user_id, slug))
-            if grade is None:
-                row += ["", "", ""]
-            else:
-                row += ["late" if grade.late else "counts", grade.at.isoformat(), grade.public_id]
+        who = member.user_id
+        row: list[object] = [member.known_as, member.user.username, section_of(roster, who)]
+        row += [book.due_at(found, who).isoformat(), book.counted(found, who), shown_points(book.points(found, who))]
+        for grade in book.grades(found, who):
+            attempt = grade.attempt
+            sent = ("", "", "") if attempt is None else (_word(grade), attempt.at.isoformat(), attempt.public_id)
+            row += [*sent, shown_points(grade.points)]
         rows.append(row)
-    return _csv(rows, f"class-{number}-assignment-{assignment_id}.csv")
+    return csv_file(rows, f"class-{number}-assignment-{assignment_id}.csv")
 
 
 @login_required
@@ -71,10 +74,12 @@ def similarity(number: int, assignment_id: int) -> str:
     challenge = request.args.get("challenge", found.slugs[0])
     if challenge not in found.slugs:
         raise Problem(404, "not_found", "This assignment has no such challenge.")
-    graded = access.assignment_grades(found)
-    sources = graded_sources(reader(), graded, challenge)
-    members = {member.user_id: member for member in classes.list_members(reader(), group)}
-    authors = {grade.public_id: members[user] for (user, slug), grade in graded.items() if slug == challenge}
+    book, authors = gradebook(group, [found]), {}
+    for member in classes.list_members(reader(), group):
+        attempt = book.grade(found, member.user_id, challenge).attempt
+        if attempt is not None:
+            authors[attempt.public_id] = member
+    sources = graded_sources(reader(), list(authors))
     release_reader()  # comparing is slow
     pack = services().packs.get(challenge)
     pairs = find_pairs(sources, given=[] if pack is None else [pack.starter()])
@@ -92,9 +97,9 @@ def similarity(number: int, assignment_id: int) -> str:
     )
 
 
-def _csv(rows: Iterable[Iterable[object]], name: str) -> Response:
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    response = Response(text.getvalue(), mimetype="text/csv")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+def _word(grade: Grade) -> str:
+    """Returns what came of the attempt that a grade is for."""
+    if grade.reached:
+        return "late" if grade.days_late else "counts"
+    assert grade.attempt is not None
+    return "accepted" if grade.attempt.accepted else grade.attempt.verdict or ""

@@ -15,12 +15,12 @@ from store.people import accounts
 from store.people.accounts import find_user
 from store.people.passwords import HashersBusyError, hash_password
 from store.teaching import classes
-from store.teaching.grades import count_in_time
+from store.teaching.roster import claim_invitations
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
-from web.classes import assignments, grading
-from web.classes.access import NUMBER, assignment_grades, may_make_classes, record, taught_class, teaches, visible_class
+from web.classes import assignments, exports, grading, matrix, roster
+from web.classes.access import NUMBER, gradebook, may_make_classes, record, taught_class, teaches, visible_class
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
 from web.problems import Problem, sentence
 from web.rates import count_join, retry_after, wait_s
@@ -31,6 +31,9 @@ from web.statement import render_statement
 blueprint = Blueprint("classes", __name__, url_prefix="/classes")
 assignments.register(blueprint)
 grading.register(blueprint)
+matrix.register(blueprint)
+exports.register(blueprint)
+roster.register(blueprint)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0
@@ -116,6 +119,8 @@ def _join(writer: Session, number: int, form: JoinForm | NewMemberForm, user_id:
         raise Problem(409, "class_deleted", "The class was deleted just now.")
     known_as = " ".join((form.known_as.data or "").split())
     classes.join(writer, group, user_id=user_id, known_as=known_as, now=services().clock())
+    # Where the teacher's list names the address, it says the name, too.
+    claim_invitations(writer, writer.get_one(User, user_id), now=services().clock())
 
 
 def _join_page(form: JoinForm | NewMemberForm, group: Class | None, busy_s: int | None = None) -> str:
@@ -139,7 +144,7 @@ def show(number: int) -> str:
     group, visitor, now = visible_class(number), require_visitor(), services().clock()
     teacher = teaches(visitor, group)
     found = [each for each in classes.list_assignments(reader(), group) if teacher or each.opens_at <= now]
-    graded = {each.id: assignment_grades(each, user_id=None if teacher else visitor.id) for each in found}
+    book = gradebook(group, found, user_id=None if teacher else visitor.id)
     members = classes.list_members(reader(), group) if teacher else []
     return render_template(
         "classes/show.html",
@@ -147,12 +152,8 @@ def show(number: int) -> str:
         description=render_statement(group.description),
         assignments=found,
         members=members,
-        counted={
-            (each.id, user_id): count_in_time(graded[each.id], user_id)
-            for each in found
-            for user_id in ([member.user_id for member in members] if teacher else [visitor.id])
-        },
-        due={each.id: classes.extensions(reader(), each).get(visitor.id, each.due_at) for each in found},
+        book=book,
+        total=None if teacher else book.total(found, visitor.id, drops=group.drops, now=now),
         member=classes.is_member(reader(), group, user_id=visitor.id),
         teaches=teacher,
         owner=None if group.owner_id is None else reader().get_one(User, group.owner_id).username,

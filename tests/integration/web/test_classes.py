@@ -17,7 +17,9 @@ from flask.testing import FlaskClient
 from sqlalchemy import select, text
 
 from judge.packs.medals import Medals
-from store.models import OperatorAction, Role, Submission
+from judge.packs.steps import plain_time_s
+from judge.tracks.loader import builtin_tracks
+from store.models import OperatorAction, ReachedGoal, Role, Submission
 from tests.integration.web.test_contests import Clock, promoted
 from tests.unit.judge.compile.test_likeness import KERNEL, OTHER, disguised
 from tests.web_site import H200, PASSWORD, Site, accepted, make_site, post, trusted, wrong
@@ -98,15 +100,15 @@ def test_from_its_making_to_the_grades(site: Site, teacher: FlaskClient, clock: 
     late = send(site, ada, clock, 15, "softmax")
     send(site, bob, clock, 14.99, "softmax")
     assert table(teacher, f"{PAGE}/grades.csv") == [
-        ["name", "user", "Sums <1> (of 2)"],
-        ["Bob", "bob", "1"],
-        ["Lovelace, Ada", "ada", "1"],
+        ["name", "user", "section", "Sums <1> (of 2)", "Sums <1> points (of 100)", "total %"],
+        ["Bob", "bob", "", "1", "50", ""],
+        ["Lovelace, Ada", "ada", "", "1", "50", ""],
     ]
     rows = {row[1]: row for row in table(teacher, f"{WORK}/grades.csv")}
-    assert rows["ada"][3:] == [
-        "1", "counts", clock.at(13.3).isoformat(), first, "late", clock.at(15).isoformat(), late,
+    assert rows["ada"][4:] == [
+        "1", "50", "counts", clock.at(13.3).isoformat(), first, "50", "late", clock.at(15).isoformat(), late, "0",
     ]  # fmt: skip
-    assert rows["bob"][3:7] == ["1", "", "", ""]
+    assert rows["bob"][4:9] == ["1", "50", "", "", ""]
     clock.now = clock.at(15.5)
     page = ada.get(PAGE).text
     assert "1 of 2" in page
@@ -127,12 +129,12 @@ def test_an_extension_is_for_one_person(site: Site, teacher: FlaskClient, clock:
         send(site, client, clock, 15.5, "softmax")
     extension = {"username": "Ada", "due_at": clock.field(16)}
     assert post(teacher, f"{WORK}/extensions", extension, page=WORK).status_code == 303
-    assert [row[-1] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["1", "0"]
+    assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["1", "0"]
     clock.now = clock.at(15.6)
     assert "16:00</time> UTC</b> for you" in ada.get(WORK).text
     assert "16:00" not in bob.get(WORK).text
     post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": ""}, page=WORK)
-    assert [row[-1] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["0", "0"]
+    assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["0", "0"]
     assert post(teacher, f"{WORK}/extensions", {"username": "eve"}, page=WORK).status_code == 404
     assert post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": "soon"}, page=WORK).status_code == 422
 
@@ -150,7 +152,7 @@ def test_a_share_of_the_speed_counts(
     send(site, ada, clock, 14, "softmax")  # accepted, but not timed
     send(site, ada, clock, 14, "softmax", measurement=trusted(1.25e-4))  # 72 % of the roofline
     send(site, eve, clock, 14, "softmax", measurement=trusted(6.25e-5))  # not of the class, but on the board
-    assert table(teacher, f"{PAGE}/grades.csv")[1:] == [["Ada", "ada", counted]]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][:4] == ["Ada", "ada", "", counted]
 
 
 @pytest.mark.parametrize(("counts", "counted"), [("bronze", "1"), ("silver", "1"), ("gold", "0")])
@@ -166,7 +168,60 @@ def test_a_medal_counts(site: Site, teacher: FlaskClient, clock: Clock, counts: 
     join(ada, code(teacher), "Ada")
     send(site, ada, clock, 14, "softmax")  # accepted, but not timed
     send(site, ada, clock, 14, "softmax", measurement=trusted(1.25e-4))  # 72 % of the roofline
-    assert table(teacher, f"{PAGE}/grades.csv")[1:] == [["Ada", "ada", counted]]
+    assert table(teacher, f"{PAGE}/grades.csv")[1][:4] == ["Ada", "ada", "", counted]
+
+
+@pytest.mark.parametrize(("times", "points"), [("2", "100"), ("2.01", "40")])
+def test_a_multiple_of_the_plain_kernels_speed_earns_the_points(
+    site: Site, teacher: FlaskClient, clock: Clock, times: str, points: str
+) -> None:
+    plain_s = plain_time_s(site.services.packs["softmax"], device=H200.key, metric="time_s")
+    assert plain_s is not None
+    terms = {"counts": "plain", "times": times, "accepted_percent": "40"}
+    assert assign(teacher, clock, challenges="softmax", **terms).location == WORK
+    assert f'value="{float(times)}"' in teacher.get(f"{WORK}/edit").text
+    ada = site.visitor("ada")
+    join(ada, code(teacher), "Ada")
+    send(site, ada, clock, 14, "softmax", measurement=trusted(plain_s / 2))
+    clock.now = clock.at(16)
+    assert table(teacher, f"{PAGE}/grades.csv")[1][4:] == [points, f"{float(points):.2f}"]
+    page = ada.get(WORK).text
+    assert f"at least {times} times as fast as the plain kernel of ours" in page
+    assert f"<b>{points}</b>" in page
+    assert ("short of the target: 40 %" in page) == (points == "40")
+
+
+def test_the_goal_of_the_track_earns_the_points(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    goal = builtin_tracks().goal_of("softmax")
+    assert goal is not None
+    assert assign(teacher, clock, challenges="softmax", counts="goal", accepted_percent="25").location == WORK
+    ada = site.visitor("ada")
+    join(ada, code(teacher), "Ada")
+    sent = site.submission(send(site, ada, clock, 14, "softmax"))
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["0", "25"]
+    row = ReachedGoal(submission_id=sent.id, user_id=sent.user_id, challenge="softmax", reached_at=clock(), goal="old")
+    with site.database() as session:
+        session.add(row)
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["0", "25"]  # of another goal than the present one
+    with site.database() as session:
+        session.query(ReachedGoal).update({"goal": goal.key})
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:5] == ["1", "100"]
+
+
+def test_late_days_cost_and_the_lowest_is_dropped(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    for challenge in ("softmax", "vector-add"):
+        assign(teacher, clock, challenges=challenge, late_percent="10", weight="3" if challenge == "softmax" else "1")
+    ada = site.visitor("ada")
+    join(ada, code(teacher), "Ada")
+    send(site, ada, clock, 15 + 24, "softmax")  # the second day begins
+    send(site, ada, clock, 15 + 24 - 0.01, "vector-add")
+    clock.now = clock.at(40)
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3:] == ["0", "0", "80", "90", "82.50"]
+    assert "2 days late: −20 %" in ada.get(WORK).text
+    assert "<b>82.5 %</b>" in ada.get(PAGE).text
+    assert post(teacher, f"{PAGE}/edit", {"title": "CUDA", "drops": "1"}).status_code == 303
+    assert table(teacher, f"{PAGE}/grades.csv")[1][-1] == "90.00"
+    assert "without the lowest 1" in ada.get(PAGE).text
 
 
 def test_the_teacher_sees_the_work_of_the_class_and_nothing_else(
@@ -198,7 +253,7 @@ def test_the_teacher_sees_the_work_of_the_class_and_nothing_else(
     assert seen(teacher) == [404] * 5
     assert ada.get(PAGE).status_code == 404
     join(ada, code(teacher), "Ada")
-    assert table(teacher, f"{PAGE}/grades.csv")[1][2] == "1"
+    assert table(teacher, f"{PAGE}/grades.csv")[1][3] == "1"
 
 
 def test_a_copy_in_disguise_is_named(site: Site, teacher: FlaskClient, clock: Clock) -> None:
@@ -285,6 +340,13 @@ def test_a_new_code_shuts_the_old_one_and_a_removed_member_is_out(site: Site, te
         ({"opens_at": "2026-02-01T13:00"}, "Not before the class was made: 2026-03-01 12:00."),
         ({"counts": "best", "least_percent": ""}, "Say which share counts."),
         ({"counts": "best", "least_percent": "101"}, "A share is from 1 to 100 percent."),
+        ({"counts": "plain"}, "Say how many times as fast as the plain kernel."),
+        ({"counts": "plain", "times": "0"}, "From 0.1 to 10,000 times."),
+        ({"counts": "plain", "times": "2", "device": "emulator"}, "vector-add has no known time of a plain kernel"),
+        ({"counts": "goal", "challenges": "adam-step"}, "adam-step has no goal: it is in no track"),
+        ({"points": "nan"}, "From 0.01 to 100,000 points."),
+        ({"late_percent": "101"}, "A share is from 0 to 100 percent."),
+        ({"taken": "none"}, "Not a valid choice"),
         ({"device": "gpu-of-dreams"}, "Not a valid choice"),
     ],
 )
@@ -310,10 +372,13 @@ def test_an_assignment_is_changed_and_deleted(site: Site, teacher: FlaskClient, 
     send(site, ada, clock, 14, "softmax")
     assert 'value="vector-add softmax"' in teacher.get(f"{WORK}/edit").text
     assign(teacher, clock, f"{WORK}/edit", challenges="softmax", title="Softly", due_at=clock.field(14))
-    assert table(teacher, f"{PAGE}/grades.csv") == [["name", "user", "Softly (of 1)"], ["Ada", "ada", "0"]]
+    assert table(teacher, f"{PAGE}/grades.csv") == [
+        ["name", "user", "section", "Softly (of 1)", "Softly points (of 100)", "total %"],
+        ["Ada", "ada", "", "0", "0", ""],
+    ]
     assert post(teacher, f"{WORK}/delete", {}, page=f"{WORK}/edit").status_code == 303
     assert teacher.get(WORK).status_code == 404
-    assert table(teacher, f"{PAGE}/grades.csv") == [["name", "user"], ["Ada", "ada"]]
+    assert table(teacher, f"{PAGE}/grades.csv") == [["name", "user", "section", "total %"], ["Ada", "ada", "", ""]]
 
 
 def test_a_closed_account_leaves_its_classes_after_its_export(site: Site, teacher: FlaskClient) -> None:

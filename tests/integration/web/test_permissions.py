@@ -156,11 +156,17 @@ POST /classes/<int(max=2147483647):number>/delete               302 404 404 - 42
 GET  /classes/<int(max=2147483647):number>/edit                  302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/edit                  302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>/grades.csv            302 404 404 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/matrix                302 404 404 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/grades/canvas.csv     302 404 404 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/grades/moodle.csv     302 404 404 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/roster                302 404 404 - 200 404 200
+POST /classes/<int(max=2147483647):number>/roster                302 404 404 - 422 404 422
 POST /classes/<int(max=2147483647):number>/leave                 302 404 303 - 303 404 303
 POST /classes/<int(max=2147483647):number>/members/<username>/remove 302 404 404 - 303 404 303
 GET  /classes/<int(max=2147483647):number>/assignments/new       302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/assignments/new       302 404 404 - 422 404 422
 GET  /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> 302 404 200 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/attempts/<username> 302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/delete 302 404 404 - 303 404 303
 GET  /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/edit 302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/edit 302 404 404 - 422 404 422

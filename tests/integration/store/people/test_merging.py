@@ -54,7 +54,7 @@ MOVES = {
     "submissions.user_id", "jobs.user_id", "reached_goals.user_id", "identities.user_id", "classes.owner_id",
     "contests.owner_id", "measurements.user_id", "best_results.user_id", "user_progress.user_id", "drafts.user_id",
     "class_members.user_id", "contest_members.user_id", "assignment_extensions.user_id", "given_up.user_id",
-    "solution_likes.user_id",
+    "solution_likes.user_id", "roster_entries.user_id",
 }  # fmt: skip
 
 

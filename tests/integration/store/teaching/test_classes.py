@@ -10,7 +10,8 @@ from store.clock import utc_now
 from store.models import Assignment, Class, Submission, User
 from store.submissions import create_submission
 from store.teaching import classes
-from store.teaching.grades import grades
+from store.teaching.grades import Yardsticks, read_gradebook
+from store.teaching.points import Grade
 from tests.integration.store.test_submissions import PACK
 
 
@@ -42,14 +43,19 @@ def test_members_their_deadlines_and_their_grades(sessions: sessionmaker[Session
             source="x",
             now=now + timedelta(hours=2),
         )
-        assert grades(session, assignment) == {}
+
+        def graded() -> Grade:
+            book = read_gradebook(session, group, [assignment], yardsticks=Yardsticks(), user_id=ada.id)
+            return book.grade(assignment, ada.id, PACK.slug)
+
+        assert (graded().attempt, graded().waiting) == (None, True)
         session.query(Submission).filter_by(id=sent.id).update({"verdict": "AC"})
-        assert grades(session, assignment)[ada.id, PACK.slug].late
+        assert (graded().reached, graded().days_late, graded().points) == (True, 1, 0.0)
         for _ in range(2):
             classes.set_extension(session, assignment, user_id=ada.id, due_at=now + timedelta(hours=3))
-        assert not grades(session, assignment)[ada.id, PACK.slug].late
+        assert (graded().counts, graded().points) == (True, 50.0)
         session.query(Submission).filter_by(id=sent.id).update({"off_board": "copied"})
-        assert grades(session, assignment) == {}
+        assert (graded().attempt, graded().waiting) == (None, False)
         # Her extension is the last deadline.
         until = now + timedelta(hours=3)
         assert classes.hints_hidden_until(session, "softmax", now=now - timedelta(seconds=1)) is None

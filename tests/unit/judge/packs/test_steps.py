@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from judge.packs.collection.loader import load_pack
-from judge.packs.steps import read_steps
+from judge.packs.steps import has_plain_time, plain_time_s, read_steps
 from tests.builds import ROOT
 
 SLUGS = sorted(folder.name for folder in (ROOT / "challenges").iterdir() if (folder / "challenge.toml").is_file())
@@ -55,3 +55,23 @@ def test_without_a_ladder_times_are_measured() -> None:
 def test_a_pack_from_elsewhere_has_none(tmp_path: Path) -> None:
     pack = load_pack(ROOT / "challenges" / "vector-add")
     assert read_steps(dataclasses.replace(pack, directory=tmp_path / "packs" / "vector-add")) == ()
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_plain_kernel_of_each_challenge_has_a_time_on_the_gpu(slug: str) -> None:
+    pack = load_pack(ROOT / "challenges" / slug)
+    time_s = plain_time_s(pack, device="nvidia-h200", metric="time_s")
+    assert time_s is not None
+    assert 0 < time_s < 10
+    assert has_plain_time(pack, device=None)
+    assert plain_time_s(pack, device="nvidia-a100", metric="time_s") is None
+
+
+def test_the_plain_kernel_has_a_modelled_time_where_its_ladder_takes_it_in() -> None:
+    softmax, add = (load_pack(ROOT / "challenges" / slug) for slug in ("softmax", "vector-add"))
+    steps = read_steps(softmax)
+    assert steps[0].modelled is not None
+    metric = "modelled_time_s/h200/5"
+    assert plain_time_s(softmax, device="emulator", metric=metric) == steps[0].modelled.time_s
+    assert plain_time_s(softmax, device="emulator", metric="modelled_time_s/a100/5") is None
+    assert not has_plain_time(add, device="emulator")
