@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from sqlalchemy import update
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import utc_now
 from store.models import Assignment, Class, Submission, User
+from store.people.accounts import set_email
 from store.submissions import create_submission
 from store.teaching import classes
-from store.teaching.grades import Yardsticks, read_gradebook
+from store.teaching.grades import Yardsticks, messages, read_gradebook
 from store.teaching.points import Grade
+from store.teaching.roster import (
+    Person,
+    RosterChange,
+    apply_list,
+    claim_invitations,
+    entries_by_user,
+    section_of,
+)  # fmt: skip
 from tests.integration.store.test_submissions import PACK
 
 
@@ -68,3 +78,33 @@ def test_members_their_deadlines_and_their_grades(sessions: sessionmaker[Session
         assert classes.leave(session, group, user_id=ada.id)
         assert not classes.leave(session, group, user_id=ada.id)
         assert not classes.is_taught_by(session, sent, user_id=ada.id)
+
+
+def test_a_roster_on_both_databases_and_what_judgements_say(sessions: sessionmaker[Session], ada: User) -> None:
+    now = utc_now()
+    people = [Person("Ada L.", "Ada@example.org", "1", "A"), Person("Bo", "bo@example.org", "2", "B")]
+    with sessions.begin() as session:
+        group = Class(title="Spring", description="", code=classes.new_code(), owner_id=ada.id, created_at=now)
+        session.add(group)
+        session.flush()
+        assert apply_list(session, group, people, now=now) == RosterChange(new=2, changed=0, joined=0, left=0)
+        user = session.get_one(User, ada.id)
+        assert claim_invitations(session, user, now=now) == 0  # she has confirmed no address
+        set_email(session, user=user, email="ADA@example.org")
+        assert claim_invitations(session, user, now=now) == 1
+        assert claim_invitations(session, user, now=now) == 0
+        assert [member.known_as for member in classes.list_members(session, group)] == ["Ada L."]
+        assert section_of(entries_by_user(session, group), ada.id) == "A"
+        assert apply_list(session, group, people[1:], now=now) == RosterChange(new=0, changed=0, joined=0, left=1)
+        assert apply_list(session, group, people, now=now) == RosterChange(new=0, changed=1, joined=0, left=0)
+        sent = [
+            create_submission(
+                session, user=user, pack=PACK, device_key="emulator", mode="submit", source=f"{n}", now=now
+            )
+            for n in range(3)
+        ]
+        for one, judgement in zip(sent[:2], ({"message": "ä row is wrong"}, None), strict=True):
+            values = {"verdict": "WA", "judgement": judgement}
+            session.execute(update(Submission.__table__).filter_by(id=one.id).values(values))  # type: ignore[arg-type]
+        said = messages(session, [one.public_id for one in sent])
+        assert said == {sent[0].public_id: "ä row is wrong", sent[1].public_id: ""}
