@@ -214,7 +214,7 @@ def _judge_all(
         if early is not None:
             ending.callback(early.close)
         # What was started for a judgement ends while its result is printed.
-        background = need("judge.bench.conditions", "judge").Background()
+        background = need("judge.bench.background", "judge").Background()
         ending.callback(background.close)
         judged: list[Judgement] = []
         checked: list[Recheck | None] = []
