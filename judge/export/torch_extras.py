@@ -41,7 +41,7 @@ setup(
         CUDAExtension(
             "{name}._C",
             ["{name}/csrc/binding.cpp", "{name}/csrc/entry.cu"],
-            define_macros=[("GPUJUDGE_MODULE", None)],
+            define_macros=[("AS_PYTHON_MODULE", None)],
             extra_compile_args={{"cxx": ["-O2"], "nvcc": NVCC}},
         )
     ],

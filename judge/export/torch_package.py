@@ -161,7 +161,7 @@ void launch({", ".join(taken)})
         gpujudge_{call.name}({", ".join(passed)}, c10::cuda::getCurrentCUDAStream().stream())));
 }}
 
-#ifdef GPUJUDGE_MODULE
+#ifdef AS_PYTHON_MODULE
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, module) {{ module.def("launch", &launch); }}
 #endif
 """

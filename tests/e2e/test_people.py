@@ -242,7 +242,11 @@ def test_a_class_with_an_assignment(people: Open, served: Served) -> None:
     expect(teacher.get_by_role("heading", name="Comparison")).to_be_visible()
     teacher.goto(f"{served.url}/classes/1")
     rows = list(csv.reader(Path(downloaded(teacher, "Grades as CSV").path()).read_text().splitlines()))
-    assert rows == [["name", "user", "Sums (of 1)"], ["Ada", "ada", "1"], ["Bob", "bob", "1"]]
+    assert rows == [
+        ["name", "user", "section", "Sums (of 1)", "Sums points (of 100)", "total %"],
+        ["Ada", "ada", "", "1", "100", ""],
+        ["Bob", "bob", "", "1", "100", ""],
+    ]
 
 
 def test_an_operator_has_a_submission_judged_again(people: Open, served: Served) -> None:

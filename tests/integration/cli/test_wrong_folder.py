@@ -64,8 +64,8 @@ worker sweeper
 OTHERS = """
 up, db upgrade, restore
 login, logout, whoami, challenges, track, show, init, pull, push, submit, run, watch, cancel, source, open, submissions
-leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, doctor, device list, device calibrate
-admin challenge list
+leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, export, doctor
+device list, device calibrate, admin challenge list
 pack list, pack new, pack add, pack verify, pack mutants, pack slack, pack shortcuts
 """
 CALLS = [line.split() for line in NEED_A_DATABASE.strip().splitlines()]
@@ -138,7 +138,7 @@ def test_a_database_that_is_named_and_not_there_is_told(folder: Path, monkeypatc
 def test_doctor_and_a_restoration_that_fails_make_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "cannot read" in refusal("restore", "misspelt").message
     (folder / "text").write_text("no backup")
-    assert "no backup" in refusal("restore", "text").message
+    assert "is not a backup" in refusal("restore", "text").message
     for name in ("_toolchain", "_jail", "_devices", "_packs"):
         monkeypatch.setattr(f"cli.doctor.{name}", lambda *_given: [])
     CliRunner().invoke(app, ["doctor"])

@@ -109,9 +109,14 @@ TABLE = """
 /classes/<int(max=2147483647):number>                       nothing
 /classes/<int(max=2147483647):number>/edit                  nothing
 /classes/<int(max=2147483647):number>/grades.csv            nothing
+/classes/<int(max=2147483647):number>/grades/canvas.csv     nothing
+/classes/<int(max=2147483647):number>/grades/moodle.csv     nothing
+/classes/<int(max=2147483647):number>/matrix                nothing
+/classes/<int(max=2147483647):number>/roster                nothing
 /classes/<int(max=2147483647):number>/assignments/new       nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/edit nothing
+/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/attempts/<username> nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/grades.csv nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/similarity nothing
 /tracks/                                                    nothing

@@ -169,7 +169,7 @@ def test_who_gives_up_reads_at_once_and_has_no_place_from_then_on(site: Site, pu
     marked = enter(site, "bob", timed(1e-5))
     assert "after giving up" not in bob.get(f"/submissions/{before}").text
     shown = bob.get(f"/submissions/{marked}").text
-    assert "It was sent after you gave this challenge up" in shown
+    assert "It was sent after you gave up this challenge" in shown
     board = site.app.test_client().get(BOARD).get_json()
     assert [entry["username"] for entry in board["entries"]] == ["ada"]
     assert [(one["username"], one["submission"]) for one in board["after_giving_up"]] == [("bob", marked)]

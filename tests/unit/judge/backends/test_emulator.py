@@ -17,7 +17,7 @@ def test_the_native_library_is_asked_for_once_and_again_when_it_is_gone(
 ) -> None:
     asked = []
 
-    def ensure(folder: Path) -> Path:
+    def ensure(folder: Path, _progress: object = None) -> Path:
         asked.append(folder)
         folder.mkdir(exist_ok=True)
         library = folder / "library.so"

@@ -54,7 +54,7 @@ def test_a_header_has_a_plain_path_below_the_folder(name: str) -> None:
 @pytest.mark.parametrize(
     ("headers", "says"),
     [
-        ({"../a.cuh": b""}, "no name of a header"),
+        ({"../a.cuh": b""}, "is not a name of a header"),
         ({"solve.h": b""}, "the judge's name"),
         ({"kernel.cu": b""}, "the judge's name"),
         ({"a.cuh": b"// gpujudge: file=b.cuh\n"}, "which begins a file"),
