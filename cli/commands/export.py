@@ -1,4 +1,4 @@
-"""The ``export`` command, which writes an accepted kernel as a library for other programs."""
+"""The ``export`` command, which writes a kernel as a library for other programs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def export(
     ] = None,
     arch: Annotated[
         str,
-        typer.Option(
-            metavar="NAME", help="What --ctypes compiles for: sm_90, a GPU's name, or compute_80 (PTX for any)."
-        ),
+        typer.Option(metavar="NAME", help="What it is compiled for: sm_90, a GPU's name, or compute_80 (PTX for any)."),
     ] = PORTABLE,
     challenge: options.Challenge = None,
     packs: Packs = None,
@@ -61,7 +59,7 @@ def export(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already", hint="Name a new folder: --out DIR.")
     language = need("judge.languages.registry", "judge").BUILTIN_LANGUAGES.of("cuda")
-    name = arch if arch == PORTABLE or torch else named_architecture(arch)[1]
+    name = arch if arch == PORTABLE else named_architecture(arch)[1]
     kind = "emulator" if name == PORTABLE else "cuda"
     target = need("judge.compile.target", "judge").Target(kind, name)
     report, artifact = language.build(source.content, pack, target, settings)

@@ -1,1 +1,1 @@
-"""Writes an accepted kernel as a library that other programs call: ``gpujudge export``."""
+"""Writes a kernel as a library that other programs call: ``gpujudge export``."""

@@ -34,10 +34,8 @@ def _wrapper(call: ExportedCall) -> str:
         for each in call.pack.arguments
     }
     pointers = [each for each in call.pack.arguments if each.is_pointer]
-    numbers = iter(f"scalars[{number}]" for number in range(len(call.pack.arguments)))
-    given = [f"_address({identifier(each.name)})" if each.is_pointer else next(numbers) for each in call.pack.arguments]
     names = ", ".join(identifier(each.name) for each in pointers)
-    keywords = "".join(f", {part}" for part in _keywords(call))
+    taken = ", ".join([*(identifier(each.name) for each in pointers), *python.keywords(call, typed=False), "stream=0"])
     scalars = python.tuple_of(python.scalars(call))
     checks = [
         *(f"{identifier(each.name)}_shape = _shape({identifier(each.name)})" for each in call.tensors),
@@ -110,25 +108,17 @@ def _order(first, then):
             raise RuntimeError(f"CUDA's driver answered with the error {{status}}")
 {python.CEIL_DIV}
 
-def {call.name}({names}{keywords}, stream=0):
+def {call.name}({taken}):
     """{call.pack.title}: writes {", ".join(identifier(each.name) for each in call.pack.outputs)}."""
 {python.indented(checks)}
     scalars = {scalars}
     solve = _load().solve
     if stream not in (0, 1):
         _order(ctypes.c_void_p(stream), _LEGACY)
-    solve({", ".join(given)})
+    solve({python.in_order(call, "_address({})")})
     if stream not in (0, 1):
         _order(_LEGACY, ctypes.c_void_p(stream))
 '''
-
-
-def _keywords(call: ExportedCall) -> list[str]:
-    found = []
-    for each in call.keywords:
-        number = float if each.type == "float" else int
-        found.append(identifier(each.name) + ("" if each.default is None else f"={number(each.default)!r}"))
-    return found
 
 
 def _kind(element: Element) -> str:

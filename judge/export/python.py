@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from judge.export.call import ExportedCall, dimensions, identifier, python_of
@@ -13,19 +14,23 @@ def ceil_div(a, b):
 '''
 
 
-def parameters(call: ExportedCall, tensor: str = "Tensor") -> str:
-    """Returns the parameters of the exported function: its tensors, then the numbers that no shape tells."""
-    given = [f"{identifier(each.name)}: {tensor}" for each in call.tensors]
+def keywords(call: ExportedCall, *, typed: bool) -> list[str]:
+    """Returns the parameters for the numbers that no shape tells, with their types where ``typed``."""
+    found = []
     for each in call.keywords:
         number = float if each.type == "float" else int
         default = "" if each.default is None else f" = {number(each.default)!r}"
-        given.append(f"{identifier(each.name)}: {each.type}{default}")
-    return ", ".join(given)
+        found.append(f"{identifier(each.name)}{f': {each.type}' if typed else ''}{default}")
+    return found
 
 
-def names(call: ExportedCall) -> str:
-    """Returns the same as :func:`parameters`, to pass them on."""
-    return ", ".join(call.given)
+def in_order(call: ExportedCall, pointer: str = "{}") -> str:
+    """Returns the arguments of ``solve``: arrays by the form ``pointer``, and numbers from the tuple ``scalars``."""
+    numbers = itertools.count()
+    return ", ".join(
+        pointer.format(identifier(each.name)) if each.is_pointer else f"scalars[{next(numbers)}]"
+        for each in call.pack.arguments
+    )
 
 
 def read_sizes(call: ExportedCall) -> Iterator[str]:

@@ -29,19 +29,21 @@ def torch_package(call: ExportedCall, source: bytes) -> dict[str, bytes]:
 
 
 def _operator(call: ExportedCall) -> str:
+    names = ", ".join(call.given)
+    tensors = [f"{identifier(each.name)}: Tensor" for each in call.tensors]
     results = [identifier(each.name) for each in call.results]
     returns = {0: "None", 1: "Tensor"}.get(len(results), "tuple[" + ", ".join(["Tensor"] * len(results)) + "]")
     changed = [identifier(each.name) for each in call.pack.outputs if each.role == "inout"]
-    body = [f"results, scalars = _arrange({python.names(call)})"]
+    body = [f"results, scalars = _arrange({names})"]
     for each in (each for each in call.tensors if each.role == "in"):
         body.append(f"{identifier(each.name)} = {identifier(each.name)}.contiguous()")
     for name in changed:
         body.append(f"if not {name}.is_contiguous():")
         body.append(f'    raise ValueError("{name} is changed in place, so it must be contiguous")')
-    fake = [f"results, _ = _arrange({python.names(call)})"]
+    fake = [f"results, _ = _arrange({names})"]
     if results:
         body.append(f"{python.tuple_of(results)} = results")
-    body.append(f"extension().launch({_in_order(call)})")
+    body.append(f"extension().launch({python.in_order(call)})")
     if results:
         body.append(f"return {', '.join(results)}")
         fake.append("return results[0]" if len(results) == 1 else "return results")
@@ -50,8 +52,8 @@ def _operator(call: ExportedCall) -> str:
         "title": call.pack.title,
         "name": call.name,
         "ceil_div": python.CEIL_DIV,
-        "parameters": python.parameters(call),
-        "names": python.names(call),
+        "parameters": ", ".join([*tensors, *python.keywords(call, typed=True)]),
+        "names": names,
         "arrange": python.indented(_arrange(call)),
         "mutates": mutates,
         "returns": returns,
@@ -76,23 +78,17 @@ def _arrange(call: ExportedCall) -> list[str]:
     return [*lines, f"return {made}, {python.tuple_of(python.scalars(call))}"]
 
 
-def _in_order(call: ExportedCall) -> str:
-    given, number = [], 0
-    for each in call.pack.arguments:
-        if each.is_pointer:
-            given.append(identifier(each.name))
-        else:
-            given.append(f"scalars[{number}]")
-            number += 1
-    return ", ".join(given)
+def _c_parameters(call: ExportedCall) -> str:
+    """Returns the parameters of the entry function in C: arrays as plain pointers, and a stream."""
+    taken = [
+        f"{'const ' if each.role == 'in' else ''}void* {each.name}" if each.is_pointer else f"{each.c_type} {each.name}"
+        for each in call.pack.arguments
+    ]
+    return ", ".join([*taken, "void* stream"])
 
 
 def _entry(call: ExportedCall) -> str:
     """The kernel behind a function with plain C types, which takes a stream."""
-    taken = ", ".join(
-        f"{'const ' if each.role == 'in' else ''}void* {each.name}" if each.is_pointer else f"{each.c_type} {each.name}"
-        for each in call.pack.arguments
-    )
     passed = ", ".join(
         f"static_cast<{each.c_type}>({each.name})" if each.is_pointer else each.name for each in call.pack.arguments
     )
@@ -120,7 +116,7 @@ cudaError_t order(cudaStream_t first, cudaStream_t then)
 }}  // namespace
 
 // `solve` launches on the default stream: it begins after what `stream` has, and `stream` goes on after it.
-extern "C" int gpujudge_{call.name}({taken}, void* stream)
+extern "C" int gpujudge_{call.name}({_c_parameters(call)})
 {{
     const cudaStream_t caller = static_cast<cudaStream_t>(stream);
     const bool other = caller != nullptr && caller != cudaStreamLegacy;
@@ -134,24 +130,22 @@ extern "C" int gpujudge_{call.name}({taken}, void* stream)
 
 
 def _binding(call: ExportedCall) -> str:
-    taken, passed, declared, tensors = [], [], [], []
+    taken, passed, tensors = [], [], []
     for each in call.pack.arguments:
         if each.is_pointer:
             taken.append(f"const at::Tensor& {each.name}")
             passed.append(f"{each.name}.data_ptr()")
-            declared.append(f"{'const ' if each.role == 'in' else ''}void* {each.name}")
             tensors.append(each.name)
         else:
             taken.append(f"{'double' if each.element.facts.is_float else 'int64_t'} {each.name}")
             passed.append(f"static_cast<{each.c_type}>({each.name})")
-            declared.append(f"{each.c_type} {each.name}")
     return f"""#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 #include <cstdint>
 #include <torch/extension.h>
 
-extern "C" int gpujudge_{call.name}({", ".join(declared)}, void* stream);
+extern "C" int gpujudge_{call.name}({_c_parameters(call)});
 
 void launch({", ".join(taken)})
 {{

@@ -38,7 +38,7 @@ from store.models import (
 )  # fmt: skip
 from store.teaching.points import Attempt, Grade, Part, Taken, Terms, Total, grade, total
 
-#: So many submissions are named in one query.
+#: The most submissions named in one query.
 _BATCH = 10_000
 #: Names what was graded: an assignment's id, a user's, and a challenge.
 Key = tuple[int, int, str]

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from store.models import Class, RosterEntry, User
 from store.teaching import classes
 
-#: So many addresses are named in one query.
+#: The most addresses named in one query.
 _BATCH = 500
 
 

@@ -60,7 +60,7 @@ _KIND = re.compile(r"\*?k?[a-z0-9]{1,10}", re.ASCII)
 #: What the first jail sends, in bytes.
 _MOST_BYTES = 128 << 20
 _MOST_PTX_BYTES = 8 << 20
-#: What is told of notes, and how many characters of each.
+#: The most notes that the author gets, and the most characters of each.
 _MOST_NOTES, _MOST_NOTE = 8, 400
 _KNOWN_GOOD = b"""import triton
 import triton.language as tl

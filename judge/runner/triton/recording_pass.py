@@ -22,7 +22,7 @@ _ALIGNMENT = 256
 PATIENCE_S = 5.0
 
 
-#: So many configurations are tried where the first of an autotuned kernel does not compile.
+#: The most configurations tried where the first one of an autotuned kernel does not compile.
 MOST_CHOICES = 8
 
 

@@ -46,10 +46,13 @@ def test_sizes_and_numbers_follow_from_the_shapes(slug: str) -> None:
 
 def test_sizes_that_no_shape_tells_are_given() -> None:
     call = call_of(load_pack(CHALLENGES / "top-k"))
-    assert python.parameters(call) == "input: Tensor, k: int"
+    assert call.given == ("input", "k")
+    assert python.keywords(call, typed=True) == ["k: int"]
     assert call_of(load_pack(CHALLENGES / "fft-1d")).sizes == (("N", "signal.shape[0] // 2"),)
     gemm = call_of(load_pack(CHALLENGES / "gemm"))
-    assert python.parameters(gemm) == "A: Tensor, B: Tensor, C: Tensor, alpha: float = 1.0, beta: float = 0.0"
+    assert python.keywords(gemm, typed=True) == ["alpha: float = 1.0", "beta: float = 0.0"]
+    assert python.keywords(gemm, typed=False) == ["alpha = 1.0", "beta = 0.0"]
+    assert python.in_order(gemm) == "A, B, C, scalars[0], scalars[1], scalars[2], scalars[3], scalars[4]"
 
 
 def test_sizes_for_which_nothing_was_judged_are_refused() -> None:
