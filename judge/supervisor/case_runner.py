@@ -26,17 +26,17 @@ from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.likely_causes import arrays_at_one_address, precision, rounding, with_precision
 from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.rounds import first_wrong_round
+from judge.supervisor.second_look import lines_outside_their_part, with_checks
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
     FLOODED,
     Outcome,
     RunnerKilled,
     ends_device,
-    lines_outside_their_part,
     outcome_of_call,
     outcome_of_ending,
     outcome_of_refusal,
-    with_checks,
 )
 from judge.verdict import Verdict
 from judge.wire.elements import Element
@@ -330,27 +330,20 @@ class CaseRunner:
         return explained
 
     def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
-        """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some.
-
-        The case runs again with fewer rounds. A kernel that is wrong after some is taken to stay wrong.
-        """
-        name, mismatch = self._pack.rounds, wrong.mismatch
+        """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some."""
+        name, fewest, mismatch = self._pack.rounds, self._pack.fewest_rounds, wrong.mismatch
         if name is None or mismatch is None or mismatch.imprecise is not None or self._counted_rounds:
             return wrong
-        right, first_wrong = self._pack.fewest_rounds - 1, int(case.variables[name])
-        if not self._is_small(case) or first_wrong == right + 1:
+        most = int(case.variables[name])
+        if not self._is_small(case) or most == fewest:
             return wrong
         self._counted_rounds = True
-        while first_wrong - right > 1:
-            # What is wrong at all is most often wrong in the first round.
-            rounds = (right + first_wrong) // 2 if right >= self._pack.fewest_rounds else right + 1
-            is_right = self._is_right(case.with_variable(name, rounds))
-            if is_right is None:
-                return wrong
-            right, first_wrong = (rounds, first_wrong) if is_right else (right, rounds)
-        told = f"it is wrong with {name} = {first_wrong}, too"
-        if right >= self._pack.fewest_rounds:
-            told = f"it is right with {name} = {right} and wrong with {first_wrong}"
+        first = first_wrong_round(fewest, most, lambda rounds: self._is_right(case.with_variable(name, rounds)))
+        if first is None:
+            return wrong
+        told = f"it is wrong with {name} = {first}, too"
+        if first > fewest:
+            told = f"it is right with {name} = {first - 1} and wrong with {first}"
         return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
 
     def _is_right(self, case: Case) -> bool | None:

@@ -16,6 +16,10 @@ from judge.wire.messages import CallClaim, FaultClaim, PartyClaim, ReportClaim
 BUILD_FOLDER = "/tmp/"
 #: Lanes of a warp store different values to one address by one instruction.
 CONFLICTING = "conflicting stores"
+OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
+UNDEFINED_SHUFFLE = "undefined shuffle"
+#: What explains a wrong answer, and needs no warning beside a right one.
+NOTES = (UNDEFINED_SHUFFLE, CONFLICTING, "uninitialized local read")
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: No call instruction is longer.
 _CALL_BYTES = 8

@@ -5,7 +5,6 @@ The order matters: what stopped the kernel comes before what it computed, and th
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 import signal
@@ -13,27 +12,26 @@ from collections.abc import Callable, Sequence
 
 from emulator.records import dataclass
 from emulator.wording import CUDA, Wording
-from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines, split_files
+from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines
 from judge.errors import InternalError, KilledFromOutside
-from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault, Mismatch
+from judge.judgement import MemoryFault, Mismatch
 from judge.supervisor.error_explanations import explain_cuda, explain_signal
 from judge.supervisor.fault_claims import (
-    BUILD_FOLDER,
-    CONFLICTING,
+    NOTES,
+    OUT_OF_BOUNDS,
+    UNDEFINED_SHUFFLE,
     describe,
     describe_call,
     fault_of,
-    file_name,
     without_copies,
     without_folder,
 )
-from judge.supervisor.likely_causes import has_one_order, in_order
+from judge.supervisor.likely_causes import in_order
 from judge.supervisor.process import MOST_CODE_S, Ending
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
 from judge.wire.last_word import FOUND, RUNNER_FAILED
 from judge.wire.messages import (
-    MAX_FAULTS,
     RAISED,
     FailedReply,
     FaultClaim,
@@ -44,7 +42,6 @@ from judge.wire.messages import (
 
 #: Requests that come before the submission is there: what goes wrong with them is not a fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
-_OUTSIDE_ITS_PART = "access outside its part of shared memory"
 #: How the emulator reports a fault of its own (emulator/runtime/modules.py); used for the message only.
 _EMULATOR_FAULT = "a fault of the emulator itself"
 #: What starting a thread throws in the jail, and the hint for its author; neither affects the verdict.
@@ -52,17 +49,13 @@ _NOT_PERMITTED = "Operation not permitted"
 _THREADS = ": was a thread to be started? A submission starts none, as the user guide says"
 _SMASHED = "*** stack smashing detected ***: terminated"
 _DRIVER_LIBRARY = "libcuda.so.1"
-#: So much is told of what the runner found before the process ended, in characters.
+#: The most characters passed on of what the runner found before the process ended.
 _FOUND_CHARACTERS = 400
-#: What is said of a submission that prints many megabytes.
+#: The message on a submission that prints many megabytes.
 FLOODED = "it printed more than is allowed: more than 16 MiB in a case"
-_OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 #: What these kinds of access begin with happens, too, where memory was to be allocated and was not.
 _OF_NO_ALLOCATION = ("illegal", "out-of-bounds")
 _UNINITIALIZED = "uninitialized"
-_UNDEFINED_SHUFFLE = "undefined shuffle"
-#: What explains a wrong answer, and needs no warning beside a right one.
-_NOTES = (_UNDEFINED_SHUFFLE, CONFLICTING, "uninitialized local read")
 #: Threads that wait for others that never come.
 _STUCK = ("divergent barrier", "deadlock")
 #: The loop in which a kernel was when its time was up.
@@ -224,7 +217,7 @@ def outcome_of_call(
         if ignored is not None and report.faults and report.faults[0].kind.startswith(_OF_NO_ALLOCATION):
             before = f"; before that, {told_of(ignored)}"
         return Outcome(stopped.verdict, stopped.message + before, None, faults)
-    read = next((claim for claim in report.faults if claim.kind.startswith(_OUT_OF_BOUNDS)), None)
+    read = next((claim for claim in report.faults if claim.kind.startswith(OUT_OF_BOUNDS)), None)
     if read is not None and reads_are_errors:
         return Outcome(Verdict.RUNTIME_ERROR, _described(read, wording), None, faults)
     mismatch = compare()
@@ -247,11 +240,11 @@ def outcome_of_call(
     if ran.code != 0:
         return Outcome(Verdict.RUNTIME_ERROR, explain_cuda(ran.name, without_folder(ran.message)), mismatch, faults)
     told = next((f"; {told_of(call)}" for call in failed if call.why), "")
-    outside = [fault for fault in faults if fault.message and fault.kind.startswith(_OUT_OF_BOUNDS)]
+    outside = [fault for fault in faults if fault.message and fault.kind.startswith(OUT_OF_BOUNDS)]
     if outside:
         told += f"; {in_order(outside)[0].message}{wording.bounds}"
     else:
-        told += next((f"; {describe(claim)}" for claim in report.faults if claim.kind == _UNDEFINED_SHUFFLE), "")
+        told += next((f"; {describe(claim)}" for claim in report.faults if claim.kind == UNDEFINED_SHUFFLE), "")
     return Outcome(Verdict.WRONG_ANSWER, mismatch.message + told, mismatch, faults)
 
 
@@ -263,71 +256,11 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     of a warp read lanes that take no part, and do nothing with the value: it is large and follows from the seed, so
     that an answer that depends on it is wrong.
     """
-    if claim.kind in _NOTES:
+    if claim.kind in NOTES:
         return True
     if not claim.kind.startswith(_UNINITIALIZED) or not claim.file or claim.file in own:
         return False
     return not moves_lines(source)
-
-
-def with_checks(
-    wrong: Outcome, fetched: FetchReply, source: str = "", *, is_same_in_all_orders: Callable[[], bool] = lambda: False,
-    call_lines: Sequence[tuple[int, int]] = (), file_name: str = MAIN,
-) -> Outcome:  # fmt: skip
-    """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
-
-    A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
-    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
-    ``call_lines`` and ``file_name`` are as in ``outcome_of_call``.
-    """
-    report = without_copies(fetched.report or ReportClaim())
-    own = own_lines(source, file_name)
-    known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
-    found = [
-        *lines_outside_their_part(fetched, source),
-        *in_order([fault_of(claim, call_lines, own) for claim in report.faults]),
-    ]
-    new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
-    # The case may have run with these checks the first time; of what was found then, the message names some.
-    unsaid = [each for each in found if each in new or not each.kind.startswith(_OUT_OF_BOUNDS)]
-    unsaid = [each for each in unsaid if not each.message or each.message not in wrong.message]
-    if not unsaid:
-        return wrong
-    likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
-    race = next((fault for fault in unsaid if fault.other is not None), None)
-    rest = [fault for fault in unsaid if fault.other is None and fault.kind != _UNDEFINED_SHUFFLE]
-    rest.sort(key=lambda fault: fault.kind in _NOTES)
-    told = [] if likely is None else [likely.message]
-    if race is not None and not has_one_order(race) and is_same_in_all_orders():
-        told += [rest[0].message] if rest and likely is None else []
-        told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
-    elif race is not None:
-        told.append(race.message)
-    told = told or [(rest or unsaid)[0].message]
-    message = "; ".join(filter(None, (wrong.message, *told)))
-    return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
-
-
-def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFault, ...]:
-    """Returns lines that leave the part of shared memory which they name: they may explain a failure, no more."""
-    if fetched.report is None or not fetched.report.extents:
-        return ()
-    # Here, since few judgements need the patterns that it compiles.
-    from emulator.runtime.report import SharedExtent
-    from emulator.shared_parts import find_overruns
-
-    extents = [SharedExtent(**dataclasses.asdict(claim)) for claim in fetched.report.extents]
-    files = split_files(source.encode("utf-8", "replace"))
-    overruns = find_overruns(
-        extents, {BUILD_FOLDER + file.name: file.content.decode("utf-8", "replace") for file in files}
-    )
-    return tuple(
-        MemoryFault(
-            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, file_name(each.file), each.line,
-            each.thread, each.block,
-        )
-        for each in overruns
-    )  # fmt: skip
 
 
 def _outcome_if_stopped(
@@ -347,7 +280,7 @@ def _outcome_if_stopped(
         return Outcome(Verdict.TIME_LIMIT_EXCEEDED, what)
     # The write of a race stays within its buffer, and so does one that a note is about.
     writes = (claim for claim in report.faults if claim.is_write and claim.other is None)
-    written = next((claim for claim in writes if claim.kind not in _NOTES), None)
+    written = next((claim for claim in writes if claim.kind not in NOTES), None)
     if written is not None:
         return Outcome(Verdict.RUNTIME_ERROR, _described(written, wording))
     if ran.name == "cudaErrorLaunchTimeout":
@@ -372,7 +305,7 @@ def _outcome_if_stopped(
 
 def _described(claim: FaultClaim, wording: Wording) -> str:
     """Returns what a fault is, and what may keep an access within its buffer."""
-    return describe(claim) + (wording.bounds if claim.kind.startswith(_OUT_OF_BOUNDS) else "")
+    return describe(claim) + (wording.bounds if claim.kind.startswith(OUT_OF_BOUNDS) else "")
 
 
 def _found_before(ending: Ending) -> str:

@@ -7,6 +7,7 @@ from judge.errors import InternalError
 from judge.judgement import Mismatch, RacingAccess
 from judge.sandbox.launch import JailExit
 from judge.supervisor.process import Ending
+from judge.supervisor.second_look import with_checks
 from judge.supervisor.verdict_rules import (
     Outcome,
     RunnerKilled,
@@ -14,7 +15,6 @@ from judge.supervisor.verdict_rules import (
     outcome_of_call,
     outcome_of_ending,
     outcome_of_refusal,
-    with_checks,
 )
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
