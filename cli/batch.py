@@ -34,6 +34,8 @@ _MEMORY_BYTES = 1 << 30
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.5, 30.0
 #: So many seconds at the start say nothing about the rate.
 _SETTLING_S = 5.0
+#: The most kernels on one GPU at a time where nothing is timed.
+_MOST_BESIDE = 8
 _EMULATOR = "emulator"
 
 
@@ -78,7 +80,9 @@ def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSet
     jobs = options.jobs or min(processors if kinds == {False} else max(1, processors // 2), _fitting())
     # Kernels side by side keep the processors busy better than threads of one.
     threads = settings.emulator_threads or min(8, max(1, processors // jobs))
-    plan = Plan(targets, screen, jobs, options.mode, options.seed, tuple(str(folder) for folder in options.packs))
+    beside = min(_MOST_BESIDE, max(1, processors // (2 * len(targets)))) if options.mode == "check" else 1
+    packs = tuple(str(folder) for folder in options.packs)
+    plan = Plan(targets, screen, jobs, options.mode, options.seed, packs, beside)
     return plan, dataclasses.replace(settings, emulator_threads=threads)
 
 

@@ -109,7 +109,7 @@ def run(
     ending = ExitStack()
     try:
         backend = backends.of(device.kind)
-        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, shared=mode is Mode.CHECK, cancelled=cancelled))
         task = _Task(source, pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
         factory = sessions_for(
             backend,
@@ -149,7 +149,7 @@ def judge(
     report = BuildReport(ok=False, wall_s=0.0)
     try:
         backend = backends.of(device.kind)
-        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, shared=mode is Mode.CHECK, cancelled=cancelled))
         language = languages.of(pack.build.language)
         task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
         cases = (*task.cases, *task.benchmarks)

@@ -65,7 +65,7 @@ class Worker:
         try:
             if request["do"] == "build":
                 return self._build(source, pack, device, is_timed=request["mode"] == pipeline.Mode.SUBMIT)
-            if (problem := self._hold(device)) is not None:
+            if (problem := self._hold(device, shared=request["mode"] == pipeline.Mode.CHECK)) is not None:
                 return {"lost": problem}
             return self._judge(source, pack, device, request["seed"], request["mode"])
         except InternalError as error:
@@ -111,7 +111,7 @@ class Worker:
             self._health.job_ended(failed=judgement.verdict is Verdict.INTERNAL_ERROR)
         return {"judgement": to_json(judgement)}
 
-    def _hold(self, device: DeviceInfo) -> str | None:
+    def _hold(self, device: DeviceInfo, *, shared: bool) -> str | None:
         """Prepares the device at the first request for it. Returns why it can judge nothing, None if it can."""
         if self._device != device:
             backend = BUILTIN_BACKENDS.of(device.kind)
@@ -123,7 +123,7 @@ class Worker:
         if self._health is None:
             return None
         self._background.wait()
-        while not self._health.fit():
+        while not self._health.fit(shared=shared):
             if self._health.problem:
                 return self._health.problem
             threading.Event().wait(0.2)

@@ -100,9 +100,10 @@ class CudaBackend(Backend):
         return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[int | None]:
-        return device_lock(device, settings, cancelled=cancelled)
+        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        cancelled: Cancelled = lambda: False,
+    ) -> AbstractContextManager[int | None]:  # fmt: skip
+        return device_lock(device, settings, shared=shared, cancelled=cancelled)
 
     def scorer(self, job: ScoringJob) -> Scorer:
         begin = functools.partial(self.begin_ahead, job.pack, job.benchmarks, job.device, job.settings, job.factory)

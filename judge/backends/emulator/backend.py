@@ -91,9 +91,10 @@ class EmulatorBackend(Backend):
         return _WARM_RUNNERS
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[int]:
-        del device
+        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        cancelled: Cancelled = lambda: False,
+    ) -> AbstractContextManager[int]:  # fmt: skip
+        del device, shared
         return emulator_share(settings, cancelled=cancelled)
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
