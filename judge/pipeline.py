@@ -37,6 +37,8 @@ from judge.verdict import Verdict, combine_verdicts
 
 #: So often everything is judged again because a runner was killed, perhaps from outside.
 _MAX_KILLS = 2
+#: The precision of the unranked time of a run, which somebody waits for.
+_RUN_PRECISION = 0.02
 
 
 class Mode(StrEnum):
@@ -156,7 +158,7 @@ def judge(
         factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early, threads=threads)
         session = factory.start()
         ending.callback(session.finish)
-        timed = mode is Mode.SUBMIT and bool(task.benchmarks)
+        timed = mode is not Mode.CHECK and bool(task.benchmarks)
         ahead = backend.begin_ahead(pack, task.benchmarks, device, settings, factory) if timed else None
         if ahead is not None:
             ending.callback(ahead.close)
@@ -211,6 +213,13 @@ class _Task:
         """Builds a ``solve`` that does nothing. Raises InternalError."""
         return self.language.build_null_kernel(self.pack, self.backend.target(self.device), self.settings)
 
+    @property
+    def timing_settings(self) -> JudgeSettings:
+        """The settings with the precision of this task's times."""
+        if self.mode is not Mode.RUN:
+            return self.settings
+        return dataclasses.replace(self.settings, precision=max(self.settings.precision or 0.0, _RUN_PRECISION))
+
     def on_timed(self, case: Case, calls: int, total: int) -> None:
         """Reports how many calls of a benchmark were timed."""
         self.progress(Progress("timing", case.id, None, calls, total))
@@ -246,7 +255,7 @@ def _judge_built(
     pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
     case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
-        pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
+        pack, benchmarks, device, task.timing_settings, task.seed, report, artifact, task.build_null_kernel, factory,
         case_runner, task.on_timed, ending, ahead,
     )  # fmt: skip
     scorer: Scorer = UntimedScorer(job) if task.mode is Mode.CHECK else task.backend.scorer(job)

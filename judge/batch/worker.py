@@ -64,7 +64,7 @@ class Worker:
             return {"unusable": f"{pack.slug} has no case for {device.kind}"}
         try:
             if request["do"] == "build":
-                return self._build(source, pack, device, is_timed=request["mode"] == pipeline.Mode.SUBMIT)
+                return self._build(source, pack, device, is_timed=request["mode"] != pipeline.Mode.CHECK)
             if (problem := self._hold(device, shared=request["mode"] == pipeline.Mode.CHECK)) is not None:
                 return {"lost": problem}
             return self._judge(source, pack, device, request["seed"], request["mode"])
