@@ -307,7 +307,7 @@ def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
 
 def _flooded(case: CaseJudgement) -> CaseJudgement:
     verdict = Verdict.OUTPUT_LIMIT_EXCEEDED
-    return CaseJudgement(case.id, case.group, verdict, case.wall_s, FLOODED)
+    return CaseJudgement(case.id, case.group, verdict, case.wall_s, FLOODED, sizes=case.sizes)
 
 
 def _last_one(case: CaseJudgement, skipped: int) -> CaseJudgement:
