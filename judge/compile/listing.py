@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from emulator.records import dataclass
 from judge.compile.source_files import ONE_FILE, OwnLines
@@ -64,6 +64,18 @@ def read_ptx(text: str, source: OwnLines = ONE_FILE) -> tuple[PtxFunction, ...]:
         for line in lines
         if (found := _PTX_FUNCTION.match(line)) and (function := _ptx(line, found, lines, _PtxPlaces(own, source)))
     )
+
+
+def lines_of(rows: Sequence[str], source: OwnLines = ONE_FILE) -> list[int | None]:
+    """Returns the line of the submission that each row of a PTX module was made for."""
+    places = _PtxPlaces({number: path for number, path in _PTX_FILE.findall("\n".join(rows)) if path in source}, source)
+    lines: list[int | None] = []
+    for row in rows:
+        code = row.strip()
+        if code.startswith(".loc"):
+            places.move(_BLANKS.sub(" ", code))
+        lines.append(places.line)
+    return lines
 
 
 def _ptx(line: str, found: re.Match[str], rest: Iterator[str], places: _PtxPlaces) -> PtxFunction | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
 from judge.check.mismatch import imprecision
+from judge.compile.artifact import Artifact
 from judge.compile.listing import read_ptx
 from judge.compile.source_files import MAIN, own_lines
 from judge.judgement import OF_WHOLE_LAUNCHES, MemoryFault, Mismatch
@@ -54,6 +55,22 @@ def has_one_order(fault: MemoryFault) -> bool:
     return fault.thread[1:] != other.thread[1:] or fault.thread[0] // 32 == other.thread[0] // 32
 
 
+def with_cause(
+    message: str, mismatch: Mismatch, artifact: Artifact, source: str, *, is_byte: bool, has_halves: bool
+) -> str:
+    """Returns the message of a wrong answer with what its numbers, or the compiled code, tell of its cause.
+
+    ``is_byte``: the wrong output's elements are bytes; ``has_halves`` is as for ``precision``.
+    """
+    if mismatch.imprecise is not None:
+        causes = precision(artifact.library, source, artifact.file_name, has_halves=has_halves)
+        return with_precision(message, mismatch.imprecise, causes)
+    # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
+    cause = rounding(mismatch) if is_byte else ""
+    cause = cause or arrays_at_one_address(artifact.library, source)
+    return f"{message}; {cause}" if cause else message
+
+
 def rounding(mismatch: Mismatch) -> str:
     """Returns that half-way cases are rounded to the wrong side, if all wrong integers look like that; else nothing.
 
@@ -89,7 +106,7 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     blanked = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source) if has_c_comments else source
     plain = blanked.split("\n")
     found: dict[tuple[int, str], None] = {}
-    for text in _ptx_texts(library):
+    for text in ptx_texts(library):
         for function in read_ptx(text, own):
             for instruction in function.listing:
                 line = instruction.line
@@ -104,7 +121,7 @@ def arrays_at_one_address(library: bytes, source: str) -> str:
     if len(_EXTERN_SHARED.findall(source)) < 2:
         return ""
     own = own_lines(source)
-    for text in _ptx_texts(library):
+    for text in ptx_texts(library):
         names = _EXTERN_ARRAYS.findall(text)
         for function in read_ptx(text, own) if len(names) > 1 else ():
             first: dict[str, int | None] = {}
@@ -132,7 +149,7 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
     return ""
 
 
-def _ptx_texts(library: bytes) -> list[str]:
+def ptx_texts(library: bytes) -> list[str]:
     """Returns the PTX in a library; none where there is none, or nothing that can be read."""
     texts: list[str] = []
     for binary in fat_binaries(library):
