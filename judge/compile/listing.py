@@ -93,10 +93,13 @@ def _ptx(line: str, found: re.Match[str], rest: Iterator[str], places: _PtxPlace
     bounds = next((match for part in head if (match := _PTX_BOUNDS.match(part.strip()))), None)
     threads = None if bounds is None else math.prod(map(int, bounds[1].split(",")))
     listing = [Instruction(joined)]
+    # Inline assembly has braces of its own.
+    depth = 1
     for body_line in rest:
-        if body_line.rstrip() == "}":
-            break
         code = _BLANKS.sub(" ", body_line.strip())
+        depth += code.count("{") - code.count("}")
+        if depth <= 0:
+            break
         if code.startswith(".loc"):
             places.move(code)
         elif code and code != "{":

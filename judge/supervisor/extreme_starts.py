@@ -36,6 +36,9 @@ _FAR = {"f16": 6e4, "s32": 2.0**30, "s64": 2.0**30}
 _FAR_FLOAT = 1e30
 #: Only floats are compared to find the larger one; whole numbers, to end loops.
 _COMPARED = ("f16", "f32", "f64")
+_SUMS = ("add", "sub", "fma", "mad")
+#: Registers that are looked at to see whether another one is a sum.
+_MOST_FOLLOWED = 200
 _COPIES = ("mov", "selp", "shfl", "max", "min")
 #: How many sets of constants are tried.
 _MOST_TRIALS = 6
@@ -182,7 +185,7 @@ class _Flow:
         value = self._constant(operand, kind)
         if value is not None:
             far = _FAR.get(kind, _FAR_FLOAT)
-            if code.head == "setp":
+            if code.head == "setp" or (code.head == "st" and self._is_sum(operand)):
                 return
             if -far < (value if is_maximum else -value) and abs(value) < far:
                 _, least, largest = _PATTERNS[kind]
@@ -223,17 +226,24 @@ class _Flow:
             return None
         if len(known) == len(codes):
             return known[0]
+        # The 0 of a sum may be another number's, too, before it is added to.
         return known[0] if self._is_sum(operand) else None
 
     def _is_sum(self, register: str) -> bool:
-        made = [code for code in self._by_target.get(register, ()) if code.head != "mov"]
-        made += [
-            code
-            for move in self._by_target.get(register, ())
-            if move.head == "mov"
-            for code in self._by_target.get(move.operands[1], ())
-        ]
-        return any(code.head in ("add", "fma", "mad") and register in code.operands[1:] for code in made)
+        """Returns whether the register is added to, round after round."""
+        seen: set[str] = set()
+        waiting, adds = [register], False
+        while waiting and len(seen) < _MOST_FOLLOWED:
+            for code in self._by_target.get(waiting.pop(), ()):
+                if code.head not in ("mov", *_SUMS):
+                    continue
+                adds |= code.head in _SUMS
+                sources = {each for each in code.operands[1:] if _REGISTER.fullmatch(each)}
+                if adds and register in sources:
+                    return True
+                waiting += sources - seen
+                seen |= sources
+        return False
 
 
 def _number(operand: str, kind: str) -> float | None:

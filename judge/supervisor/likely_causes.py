@@ -27,6 +27,7 @@ _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.
 _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
 _TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
 _TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
+_SUM_OF_HALVES = re.compile(r"\b(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:relu\.)?b?f16(?:x2)?\b")
 _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
@@ -98,7 +99,7 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     """Returns what in a submission's code computes with less precision than a float, each with its line.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
-    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing.
+    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing, and sums of them do.
     """
     own = own_lines(source, file_name)
     # In Python // divides.
@@ -140,6 +141,8 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
             ': input_precision="ieee" keeps them' if tensor[1] == "tf32" and _TRITON_DOT in source[line - 1] else ""
         )
         return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}{remedy}"
+    if has_halves and _SUM_OF_HALVES.search(code):
+        return "sums are kept in half precision"
     if not has_halves and _TO_HALF.search(code):
         return "a float is rounded to half precision"
     if not has_halves and _TO_BFLOAT.search(code):
