@@ -136,12 +136,16 @@ def _streamed() -> Iterator[Kernel | Result]:
             name = json.dumps(told.get("id", number))
             source = told["source"].encode("utf-8", "surrogateescape")
             seed = told.get("seed")
+            language = told.get("language")
             if not isinstance(told["challenge"], str) or not (seed is None or type(seed) is int):
                 raise TypeError
-            yield Kernel(name, told["challenge"], source, None if seed is None else seed % 2**63)
+            if not (language is None or isinstance(language, str)):
+                raise TypeError
+            yield Kernel(name, told["challenge"], source, None if seed is None else seed % 2**63, language)
         except (ValueError, KeyError, TypeError, AttributeError):
             why = (
-                'is not a kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" if you like'
+                'is not a kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" and '
+                '"language" if you like'
             )
             yield Result(Kernel(name, "", b""), problem=f"line {number} {why}")
 
@@ -201,7 +205,9 @@ def _line(result: Result, plan: Plan, settings: JudgeSettings) -> dict[str, Any]
 def _key(kernel: Kernel, plan: Plan, settings: JudgeSettings) -> str:
     """Names what a judgement depends on: where it differs, ``--resume`` judges again."""
     kinds = sorted({target.device.key for target in plan.targets})
-    about = [kernel.name, kernel.challenge, kinds, plan.mode, plan.screen is not None, settings.precision]
+    about = [
+        kernel.name, kernel.challenge, kernel.language, kinds, plan.mode, plan.screen is not None, settings.precision,
+    ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(about).encode())
     digest.update(kernel.source)
     return digest.hexdigest()[:16]

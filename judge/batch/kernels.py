@@ -16,12 +16,14 @@ _UNUSABLE = 2
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's."""
+    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's, and ``language``
+    None the challenge's usual one."""
 
     name: str
     challenge: str
     source: bytes
     seed: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,6 +240,7 @@ class Batch:
         request = {
             "do": step.do, "mode": step.mode, "device": plain(on.device), "challenge": task.kernel.challenge,
             "source": task.kernel.source.decode("utf-8", "surrogateescape"), "seed": seed,
+            "language": task.kernel.language,
         }  # fmt: skip
         try:
             answer = process.ask(request)

@@ -57,7 +57,7 @@ class Worker:
         device = DeviceInfo(**request["device"])
         source = request["source"].encode("utf-8", "surrogateescape")
         try:
-            pack = self._pack(request["challenge"])
+            pack = self._pack(request["challenge"], request["language"])
         except Unusable as error:
             return {"unusable": str(error)}
         if not pack.cases_for(device.kind):
@@ -78,15 +78,22 @@ class Worker:
             self._warm.close()
         PROCESSES.close()
 
-    def _pack(self, slug: str) -> Pack:
+    def _pack(self, slug: str, language: str | None) -> Pack:
         found = Registry.load(self._packs, only=slug)
         if slug not in found.packs:
             found = Registry.load(self._packs)
         try:
-            return found.find(slug)
+            pack = found.find(slug)
+            pack = pack.in_language(language or pack.languages[0])
+        except ValueError as error:
+            raise Unusable(str(error)) from None
         except UnknownChallenge as error:
             broken = next((problem for problem in found.problems if problem.file.parent.name == slug), None)
             raise Unusable(f"challenge {slug} is broken: {broken}" if broken else str(error)) from None
+        missing = BUILTIN_LANGUAGES.of(pack.build.language).missing()
+        if missing:
+            raise Unusable(missing)
+        return pack
 
     def _build(self, source: bytes, pack: Pack, device: DeviceInfo, *, is_timed: bool) -> dict[str, Any]:
         if is_timed:

@@ -333,8 +333,7 @@ void RaceCheck::tell(Race &race) {
     race.reported = true;
     report().add_fault(race.fault);
     for (uint32_t site : race.sites) {
-        bool stores = launch_.kernel->sites[site].kind == EMU_STORE;
-        if (race.is_between_blocks && stores) note_racing_store(launch_.kernel->name, site);
+        if (race.is_between_blocks && can_be_late(launch_.kernel->sites[site])) note_racing_store(launch_.kernel->name, site);
     }
 }
 
