@@ -33,7 +33,7 @@ class Call:
 
     def __init__(self, pack: Pack, case: Case, inputs: Mapping[str, Any], device: str) -> None:
         self._pack, self._case = pack, case
-        #: What the inputs that a call overwrites held.
+        #: What the arguments that a call overwrites held.
         self._pristine: dict[str, torch.Tensor] = {}
         self.arguments: dict[str, Any] = {}
         for argument in pack.arguments:
@@ -44,8 +44,8 @@ class Call:
                 self.arguments[name] = _tensor(argument, np.zeros(sizes.shape(case, argument)), device)
             else:
                 self.arguments[name] = _tensor(argument, inputs[name], device)
-                if argument.role == "inout":
-                    self._pristine[name] = self.arguments[name].clone()
+            if argument.is_output:
+                self._pristine[name] = self.arguments[name].clone()
 
     def again(self) -> Call:
         """Returns the same call in buffers of its own."""
@@ -57,7 +57,7 @@ class Call:
         return other
 
     def restore(self) -> None:
-        """Makes the inputs what they were before the first call."""
+        """Makes the outputs what they were before the first call."""
         for name, values in self._pristine.items():
             self.arguments[name].copy_(values)
 
