@@ -30,12 +30,14 @@ Module = Literal["torch", "cupy"]
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A library's call. ``library`` is what people know it by (cuBLAS), ``module`` the Python module that calls it,
-    ``conditions`` what it is called with (TF32 off), empty where there is nothing to say."""
+    ``conditions`` what it is called with (TF32 off), empty where there is nothing to say. ``on_cpu`` says whether
+    tests may make the call on the CPU: what PyTorch has there may not exist, or may round differently."""
 
     name: str
     library: str
     module: Module
     conditions: str = ""
+    on_cpu: bool = True
 
 
 @dataclass(frozen=True, slots=True)

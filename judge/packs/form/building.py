@@ -151,7 +151,7 @@ class _Assembly:
                 raise self._error(
                     f"baselines.{name}", f"must be a table that names its library; only '{NONE}' is a text"
                 )
-            calls.append(Baseline(name, row.library, row.module, row.conditions))
+            calls.append(Baseline(name, row.library, row.module, row.conditions, row.on_cpu))
         if isinstance(none, BaselineModel):
             raise self._error(f"baselines.{NONE}", "must say why no library does this; name the function otherwise")
         if none and calls:

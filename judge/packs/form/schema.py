@@ -240,6 +240,7 @@ class BaselineModel(_Strict):
     library: str = Field(min_length=1, max_length=40)
     module: Literal["torch", "cupy"] = "torch"
     conditions: str = Field(default="", max_length=120)
+    on_cpu: bool = True
 
 
 class LinkModel(_Strict):

@@ -1,11 +1,12 @@
 """Every baseline of PyTorch computes what its pack asks for: on the CPU, on all functional cases.
 
-Needs PyTorch, which nothing installs by default: without it these tests are skipped. Baselines of CuPy need a GPU
-(``tests/gpu``).
+Needs PyTorch, which nothing installs by default: without it these tests are skipped. Baselines of CuPy and those
+with ``on_cpu = false`` need a GPU (``tests/gpu/test_library_baselines.py``).
 """
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -22,14 +23,12 @@ NAMED = [
     (pack.slug, baseline.name)
     for pack in (load_pack(file.parent) for file in sorted(PACKS.glob("*/baselines.py")))
     for baseline in pack.baselines.calls
-    if baseline.module == "torch"
+    if baseline.module == "torch" and baseline.on_cpu
 ]
 
 
 @pytest.mark.parametrize(("slug", "name"), NAMED)
 def test_a_baseline_is_right_on_all_functional_cases(slug: str, name: str) -> None:
-    import dataclasses
-
     pack = load_pack(PACKS / slug)
     pack = dataclasses.replace(pack, reference=pack.reference.local())
     function = load_functions(pack.directory, pack.baselines)[name]
