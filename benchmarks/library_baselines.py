@@ -164,7 +164,7 @@ class Bench:
         import torch
 
         from judge.bench.library.calls import Call
-        from judge.bench.library.measuring import check, time_round
+        from judge.bench.library.rounds import check, time_round
         from judge.bench.statistics import between_processes
 
         contestants: dict[str, Callable[..., Any]] = {}

@@ -6,7 +6,8 @@ be written), scalars as ``int`` or ``float``. It returns the output, or a dict b
 or CuPy arrays of the output's element type, of any shape with as many elements. It may return the buffer that it was
 given, filled.
 
-These functions are trusted code: they run outside of the jail, and only for packs of the installation.
+These functions are trusted code: they run outside of the jail. So only challenges that come with gpujudge have
+baselines that run; those of any other pack are refused by name (``Baselines.refused``) and never imported.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from emulator.records import dataclass
 from judge.packs.errors import PackError
 
 FILE = "baselines.py"
+#: The challenges that come with gpujudge.
+INSTALLED = Path(__file__).resolve().parents[2] / "challenges"
 #: The key of the table that says why there is no baseline.
 NONE = "none"
 
@@ -42,10 +45,31 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """The baselines of a pack in the file's order. ``none`` says why there are none; empty where nobody said."""
+    """The baselines of a pack in the file's order. ``none`` says why there are none; empty where nobody said.
+
+    ``refused`` says that those of a pack that does not come with gpujudge are not run; then ``calls`` is empty.
+    """
 
     calls: tuple[Baseline, ...] = ()
     none: str = ""
+    refused: str = ""
+
+
+def trusted(directory: Path, baselines: Baselines) -> Baselines:
+    """Returns the baselines of the pack in ``directory`` where they may run, else none and why.
+
+    Raises PackError where the file beside ``challenge.toml`` and the table disagree.
+    """
+    if directory.parent == INSTALLED:
+        check_functions(directory, baselines)
+        return baselines
+    if not baselines.calls:
+        return baselines
+    names = ", ".join(baseline.name for baseline in baselines.calls)
+    return Baselines(
+        refused=f"the baselines of {directory.name} are not run: {names}. They would run outside of the jail, which "
+        "only those of challenges that come with gpujudge may. Leave out [baselines] and baselines.py."
+    )
 
 
 def check_functions(directory: Path, baselines: Baselines) -> None:

@@ -74,7 +74,7 @@ class Timer:
         call()
         self._ended.record()
         torch.cuda.synchronize()
-        return max(0.0, self._started.elapsed_time(self._ended) / 1e3 - self.empty_s)
+        return max(0.0, float(self._started.elapsed_time(self._ended)) / 1e3 - self.empty_s)
 
     def _function(self, name: str) -> ctypes.c_void_p:
         function = ctypes.c_void_p()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from judge.packs import sizes
-from judge.packs.baselines import NONE, Baseline, Baselines, check_functions
+from judge.packs.baselines import NONE, Baseline, Baselines, trusted
 from judge.packs.call_shapes import call_shapes
 from judge.packs.data import distributions
 from judge.packs.data.data_files import open_data_file
@@ -156,9 +156,7 @@ class _Assembly:
             raise self._error(f"baselines.{NONE}", "must say why no library does this; name the function otherwise")
         if none and calls:
             raise self._error(f"baselines.{NONE}", f"contradicts '{calls[0].name}'; leave one of them out")
-        found = Baselines(tuple(calls), none)
-        check_functions(self._file.parent, found)
-        return found
+        return trusted(self._file.parent, Baselines(tuple(calls), none))
 
     def _arguments(self) -> tuple[Argument, ...]:
         model = self._model

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch")
 
 from judge.bench.library import settings
-from judge.bench.library.measuring import check
+from judge.bench.library.rounds import check
 from judge.packs.baselines import load_functions
 from judge.packs.collection.loader import load_pack
 
