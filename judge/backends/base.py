@@ -16,6 +16,7 @@ from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
+    from judge.bench.library.process import LibraryProcess
     from judge.backends.scoring import Ahead, Scorer, ScoringJob
     from judge.bench.timing.submission_timer import SubmissionTimer
     from judge.compile.artifact import Artifact
@@ -148,6 +149,16 @@ class Backend(Protocol):
         """
         del cases, settings, factory, seed, build_null_kernel, ahead
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
+
+    def open_libraries(
+        self, pack: Pack, device: DeviceInfo, settings: JudgeSettings
+    ) -> AbstractContextManager[LibraryProcess] | None:
+        """Returns what times the pack's baselines on a device that is held; None where the kind has no libraries.
+
+        Entering it raises InternalError where they cannot be called.
+        """
+        del pack, device, settings
+        return None
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth | None:
         """Returns the health of a device that can become unfit, None for any other.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
+from judge.packs.baselines import Baselines
 from judge.packs.data.distributions import Distribution, FromFile
 from judge.packs.form import signature
 from judge.packs.form.argument import Argument
@@ -178,6 +179,8 @@ class Pack:
     cases: tuple[Case, ...]
     benchmarks: tuple[Case, ...]
     reference: Reference = field(repr=False)
+    #: What libraries do the same task.
+    baselines: Baselines = field(default_factory=Baselines)
     #: Other names that people search for.
     aliases: tuple[str, ...] = ()
     #: The axis or parameter that says how often the same step is done.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,6 +14,7 @@ from judge.backends.base import Backend, Calibrator, Cancelled, Discovery, Progr
 from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Ahead, Scorer, ScoringJob
+from judge.bench.library.process import LibraryProcess
 from judge.bench.timing.ahead import TimingAhead, start_oracle
 from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
 from judge.compile.architecture import gpu_architecture
@@ -145,6 +147,13 @@ class CudaBackend(Backend):
     ) -> TimingAhead:
         oracle = start_oracle(pack, device, settings, functools.partial(_ensure_kernels, device, settings))
         return TimingAhead(pack, cases, device, factory, oracle)
+
+    def open_libraries(
+        self, pack: Pack, device: DeviceInfo, settings: JudgeSettings
+    ) -> AbstractContextManager[LibraryProcess] | None:
+        if not pack.baselines.calls:
+            return None
+        return LibraryProcess(pack, device, _ensure_kernels(device, settings), secrets.randbits(31))
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
         """Returns the GPU's health by NVML, where there is one, and by trials in processes of their own."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from judge.packs.baselines import FILE as BASELINES
 from judge.packs.errors import PackError
 from judge.packs.form.building import assemble
 from judge.packs.form.schema import ChallengeModel
@@ -23,7 +24,19 @@ from judge.packs.reference import read_reference
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 #: What people read and what no judgement depends on: keys of the file, and of any table in it.
 _DESCRIPTIVE = frozenset(
-    {"title", "aliases", "difficulty", "tags", "license", "links", "description", "medals", "waived", "unreached"}
+    {
+        "title",
+        "aliases",
+        "difficulty",
+        "tags",
+        "license",
+        "links",
+        "description",
+        "medals",
+        "baselines",
+        "waived",
+        "unreached",
+    }
 )
 
 #: What a pack's folder has that it is loaded from, besides files of data.
@@ -42,7 +55,8 @@ def files_state(directory: Path) -> FilesState:
     # Of all packs every other second: with Path it would take ten times as long.
     with contextlib.suppress(OSError):
         data_files = sorted(name for name in os.listdir(directory) if name.endswith(".npy"))  # noqa: PTH208
-    for file in [*(f"{directory}/{name}" for name in (*FILES, *data_files)), f"{directory.parent}/{MEDALS}"]:
+    names = (*FILES, BASELINES, *data_files)
+    for file in [*(f"{directory}/{name}" for name in names), f"{directory.parent}/{MEDALS}"]:
         try:
             status = os.stat(file)  # noqa: PTH116
         except OSError:
@@ -116,6 +130,6 @@ def _without_descriptions(value: Any) -> Any:
             key: _without_descriptions(each)
             for key, each in value.items()
             if key not in _DESCRIPTIVE
-            or (isinstance(each, dict) and key not in ("medals", "links", "waived", "unreached"))
+            or (isinstance(each, dict) and key not in ("medals", "baselines", "links", "waived", "unreached"))
         }
     return [_without_descriptions(each) for each in value] if isinstance(value, list) else value

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from judge.packs import sizes
+from judge.packs.baselines import NONE, Baseline, Baselines, trusted
 from judge.packs.call_shapes import call_shapes
 from judge.packs.data import distributions
 from judge.packs.data.data_files import open_data_file
@@ -25,7 +26,15 @@ from judge.packs.form.expressions import (
     parse_constraint,
     parse_expression,
 )
-from judge.packs.form.schema import ArrayModel, BenchmarkModel, CaseModel, ChallengeModel, DataModel, ParameterModel
+from judge.packs.form.schema import (
+    ArrayModel,
+    BaselineModel,
+    BenchmarkModel,
+    CaseModel,
+    ChallengeModel,
+    DataModel,
+    ParameterModel,
+)
 from judge.packs.form.signature import CType, parse_signature
 from judge.packs.medals import Medals, read_medals
 from judge.packs.pack import (
@@ -90,6 +99,7 @@ class _Assembly:
             build=PackBuild(model.build.std, model.build.libraries, model.build.languages, *model.build.languages[:1]),
             emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
             bench=self._bench(),
+            baselines=self._baselines(),
             # Samples first, whatever the order in the file.
             cases=tuple(sorted(cases, key=lambda case: case.group != "sample")),
             benchmarks=tuple(
@@ -131,6 +141,22 @@ class _Assembly:
             model.budget_s,
             None if medals is None else Medals(medals.bronze, medals.silver, medals.gold),
         )
+
+    def _baselines(self) -> Baselines:
+        given = dict(self._model.baselines)
+        none = given.pop(NONE, "")
+        calls = []
+        for name, row in given.items():
+            if not isinstance(row, BaselineModel):
+                raise self._error(
+                    f"baselines.{name}", f"must be a table that names its library; only '{NONE}' is a text"
+                )
+            calls.append(Baseline(name, row.library, row.module, row.conditions, row.on_cpu))
+        if isinstance(none, BaselineModel):
+            raise self._error(f"baselines.{NONE}", "must say why no library does this; name the function otherwise")
+        if none and calls:
+            raise self._error(f"baselines.{NONE}", f"contradicts '{calls[0].name}'; leave one of them out")
+        return trusted(self._file.parent, Baselines(tuple(calls), none))
 
     def _arguments(self) -> tuple[Argument, ...]:
         model = self._model

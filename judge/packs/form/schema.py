@@ -234,6 +234,15 @@ class BenchModel(_Strict):
     medals: MedalsModel | None = None
 
 
+class BaselineModel(_Strict):
+    """A library's call (judge.packs.baselines)."""
+
+    library: str = Field(min_length=1, max_length=40)
+    module: Literal["torch", "cupy"] = "torch"
+    conditions: str = Field(default="", max_length=120)
+    on_cpu: bool = True
+
+
 class LinkModel(_Strict):
     """Further reading."""
 
@@ -271,6 +280,8 @@ class ChallengeModel(_Strict):
     limits: LimitsModel = LimitsModel()
     build: BuildModel = BuildModel()
     emulator: EmulatorModel = EmulatorModel()
+    #: What libraries do the same task, by function of baselines.py; or, as ``none``, why none does.
+    baselines: dict[Name, BaselineModel | Reason] = {}
     #: Mutants that a verification finds to survive and that are right here, each with the reason.
     equivalent: dict[str, Reason] = {}
     #: Codes of findings of a verification that this challenge cannot avoid, each with the reason.

@@ -1,0 +1,325 @@
+"""Times libraries' calls (``[baselines]`` of challenges) and our kernels, in one process, on a GPU.
+
+    python benchmarks/library_baselines.py --seconds 230 --output baselines.json
+    python benchmarks/library_baselines.py gemm softmax --functional
+    python benchmarks/library_baselines.py --merge baselines.json
+    python benchmarks/library_baselines.py --readme
+
+Each call has a flushed cache and the clock of submissions; the library's outputs on the benchmark are checked against
+the pack's reference, with ``--functional`` those of all functional cases too. Our kernels are built here and timed in
+alternation with the library (library, plain, tuned, library, ...): the ratios compare what one GPU did within seconds.
+Rows are printed, and written to ``--output``, as they come. ``--merge`` adds such a file to
+``reference_solutions/times/baselines-<device>.json``; ``--readme`` writes what libraries win to
+``reference_solutions/README.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import ctypes
+import dataclasses
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from judge.compile.toolchain import find_toolchain
+from judge.gpu.kernels.build import ensure_kernels
+from judge.packs import judging
+from judge.packs.baselines import load_functions
+from judge.packs.collection.loader import load_pack
+from judge.packs.data.inputs import make_inputs
+from judge.packs.pack import Case, Pack
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLUTIONS = ROOT / "reference_solutions"
+TIMES = SOLUTIONS / "times"
+BEGIN, END = "<!-- libraries -->", "<!-- end of libraries -->"
+OURS = ("plain", "tuned", "tuned_sm90")
+ROUNDS = 3
+#: An idle GPU's clocks are low; between challenges it is hardly idle.
+_WARM_UP_S = 0.05
+_SEED = 1
+
+
+def build_ours(source: Path, pack: Pack, capability: str, folder: Path) -> Path | None:
+    """Returns a shared library with ``solve``; None where nvcc cannot build it."""
+    nvcc = find_toolchain(None).root / "bin" / "nvcc"
+    home = folder / pack.slug / source.stem
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "solve.h").write_text(pack.header())
+    made = home / "solve.so"
+    number = capability.replace(".", "")
+    command = [
+        nvcc, f"-std={pack.build.std}", "-O3", "-shared", "-Xcompiler", "-fPIC", "-I", home,
+        f"-gencode=arch=compute_{number}a,code=sm_{number}a", source, "-o", made,
+    ]  # fmt: skip
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{source}: {(done.stdout + done.stderr).strip()[-300:]}", file=sys.stderr)
+        return None
+    return made
+
+
+def our_function(library: Path, pack: Pack) -> Callable[..., Any]:
+    """Returns a function that calls ``solve`` with tensors and numbers by name."""
+    solve = ctypes.CDLL(str(library)).solve
+    solve.restype = None
+    kinds = [
+        ctypes.c_void_p if argument.is_pointer else getattr(ctypes, str(argument.element.facts.ctypes_name))
+        for argument in pack.arguments
+    ]
+    solve.argtypes = kinds
+
+    def call(**arguments: Any) -> None:
+        solve(*(value.data_ptr() if hasattr(value, "data_ptr") else value for value in arguments.values()))
+
+    return call
+
+
+class Bench:
+    """One device, its timer and what was found so far."""
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
+        import torch
+
+        from judge.bench.library import settings
+        from judge.bench.library.timer import Timer
+
+        settings.settle()
+        properties = torch.cuda.get_device_properties(0)
+        torch.zeros(1, device="cuda")
+        self.capability = f"{properties.major}.{properties.minor}"
+        self.timer = Timer(ensure_kernels(self.capability, folder))
+        self.arguments, self.folder = arguments, folder
+        self.document: dict[str, Any] = {
+            "taken_at": datetime.now(UTC).date().isoformat(),
+            "device": {"name": properties.name, "compute_capability": self.capability},
+            "versions": versions(),
+            "empty_call_s": self.timer.empty_s,
+            "rows": {},
+        }
+        print(json.dumps({key: value for key, value in self.document.items() if key != "rows"}), flush=True)
+
+    def run(self, packs: list[Pack]) -> None:
+        """Times as many packs as the time allows."""
+        arguments = self.arguments
+        end = time.monotonic() + arguments.seconds
+        builders = concurrent.futures.ThreadPoolExecutor(arguments.builders)
+        helpers = concurrent.futures.ThreadPoolExecutor(4)
+        builds = {
+            (pack.slug, kind): builders.submit(build_ours, path, pack, self.capability, self.folder)
+            for pack in packs
+            for kind in OURS
+            if not arguments.no_ours and (path := SOLUTIONS / pack.slug / f"{kind}.cu").exists()
+        }
+        drawn: dict[str, Any] = {}
+        waiting: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+        for index, pack in enumerate(packs):
+            if time.monotonic() > end:
+                print(f"out of time; left out: {', '.join(pack.slug for pack in packs[index:])}", flush=True)
+                break
+            for near in packs[index : index + 3]:
+                if near.slug not in drawn:
+                    drawn[near.slug] = helpers.submit(make_inputs, near, near.benchmarks_for("cuda")[0], _SEED)
+            ours = {kind: builds[pack.slug, kind] for kind in OURS if (pack.slug, kind) in builds}
+            try:
+                row, checks = self.row(pack, pack.benchmarks_for("cuda")[0], drawn[pack.slug].result(), ours, helpers)
+            except Exception as error:
+                row, checks = {"times": {}, "problems": {"": f"{type(error).__name__}: {str(error)[:400]}"}}, {}
+            drawn[pack.slug] = None
+            waiting.append((pack.slug, row, checks))
+            while waiting and all(check.done() for check in waiting[0][2].values()):
+                self.finish(*waiting.pop(0))
+        for left in waiting:
+            self.finish(*left)
+        builders.shutdown(wait=False, cancel_futures=True)
+        helpers.shutdown(wait=False, cancel_futures=True)
+
+    def finish(self, slug: str, row: dict[str, Any], checks: dict[str, Any]) -> None:
+        """Takes wrong libraries out of a row, and tells of it."""
+        for name, found in checks.items():
+            try:
+                mismatch = found.result()
+            except Exception as error:
+                mismatch = f"{type(error).__name__}: {error}"
+            if mismatch is not None:
+                row["times"].pop(name, None)
+                row["problems"][name] = f"wrong on {row['case']}: {str(mismatch)[:400]}"
+        self.document["rows"][slug] = row
+        print(line(slug, row), flush=True)
+        if self.arguments.output:
+            self.arguments.output.write_text(json.dumps(self.document, indent=2) + "\n")
+
+    def row(
+        self, pack: Pack, case: Case, inputs: Any, ours: dict[str, Any], helpers: concurrent.futures.Executor
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Times everything that does one pack's task; the checks of libraries' outputs may still go on."""
+        import torch
+
+        from judge.bench.library.calls import Call
+        from judge.bench.library.rounds import check, time_round
+        from judge.bench.statistics import between_processes
+
+        contestants: dict[str, Callable[..., Any]] = {}
+        checks: dict[str, Any] = {}
+        row: dict[str, Any] = {"case": case.id, "times": {}, "problems": {}, "issuing_s": {}}
+        first = Call(pack, case, inputs, "cuda")
+        for name, function in load_functions(pack.directory, pack.baselines).items():
+            try:
+                for functional in pack.cases_for("cuda") if self.arguments.functional else ():
+                    check(pack, functional, function, _SEED, "cuda")
+                call = first.again()
+                outputs = call.outputs(call.make(function))
+                if not self.arguments.unchecked:
+                    checks[name] = helpers.submit(judging.spot_check, pack, case, inputs, outputs, _SEED)
+                contestants[name] = function
+            except Exception as error:
+                row["problems"][name] = f"{type(error).__name__}: {str(error)[:400]}"
+        for kind, built in ours.items():
+            library = built.result()
+            if library is not None:
+                contestants[kind] = our_function(library, pack)
+        medians: dict[str, list[float]] = {name: [] for name in contestants}
+        for _ in range(ROUNDS):
+            for name, function in contestants.items():
+                try:
+                    call = first.again()
+                    samples, issuing_s = time_round(
+                        call, function, self.timer, self.arguments.budget, warm_up_s=_WARM_UP_S
+                    )
+                    medians[name].append(sorted(samples)[len(samples) // 2])
+                    row["issuing_s"][name] = issuing_s
+                except RuntimeError as error:
+                    row["problems"][name] = f"{type(error).__name__}: {str(error)[:400]}"
+                del call
+            torch.cuda.empty_cache()
+        for name, values in medians.items():
+            if len(values) == ROUNDS:
+                found = between_processes(values)
+                row["times"][name] = [found.value, found.low, found.high]
+        return row, checks
+
+
+def versions() -> dict[str, str]:
+    """Returns the versions of driver and libraries."""
+    import torch
+
+    found = {"torch": torch.__version__, "cuda": str(torch.version.cuda), "cudnn": str(torch.backends.cudnn.version())}
+    try:
+        import cupy
+
+        found["cupy"] = cupy.__version__
+        found["driver"] = str(cupy.cuda.runtime.driverGetVersion())
+    except ImportError:
+        pass
+    return found
+
+
+def line(slug: str, row: dict[str, Any]) -> str:
+    """Returns one row as text: times in microseconds."""
+    times = "  ".join(f"{name} {value[0] * 1e6:,.1f}" for name, value in row["times"].items())
+    problems = "".join(f"\n    {name}: {why}" for name, why in row["problems"].items())
+    return f"{slug:28s} {times}{problems}"
+
+
+def fastest(row: dict[str, Any], names: list[str]) -> tuple[str, list[float]] | None:
+    """Returns the name and the time of the fastest of these."""
+    timed = [(name, row["times"][name]) for name in names if name in row["times"]]
+    return min(timed, key=lambda each: each[1][0]) if timed else None
+
+
+def table(document: dict[str, Any]) -> str:
+    """Returns a Markdown table of all rows, what the library wins by most first.
+
+    ``ours / library`` above 1: the library is faster.
+    """
+    found = []
+    for slug, row in document["rows"].items():
+        pack = load_pack(ROOT / "challenges" / slug)
+        library = fastest(row, [baseline.name for baseline in pack.baselines.calls])
+        ours = fastest(row, list(OURS))
+        if library is None or ours is None:
+            continue
+        title = next(baseline.library for baseline in pack.baselines.calls if baseline.name == library[0])
+        ratio = ours[1][0] / library[1][0]
+        ends = ours[1][1] / library[1][2], ours[1][2] / library[1][1]
+        text = f"{ratio:.2f}× ({ends[0]:.2f} to {ends[1]:.2f})"
+        plain = f"{row['times']['plain'][0] * 1e6:,.1f}" if "plain" in row["times"] else ""
+        cells = f"| {slug} | {title} | {library[1][0] * 1e6:,.1f} | {plain} | {ours[1][0] * 1e6:,.1f} | {text} |"
+        found.append((ratio, cells))
+    head = ["| Challenge | Library | Library, µs | Plain, µs | Our best, µs | Our best / library |"]
+    head.append("| --- | --- | ---: | ---: | ---: | ---: |")
+    return "\n".join(head + [cells for _, cells in sorted(found, reverse=True)])
+
+
+def stored(document: dict[str, Any]) -> Path:
+    """Returns where the rows of a device are kept."""
+    key = document["device"]["name"].lower().replace(" ", "-")
+    return TIMES / "baselines" / f"{key}.json"
+
+
+def merge(file: Path) -> None:
+    """Adds the rows of a file to those of its device."""
+    new = json.loads(file.read_text())
+    kept = stored(new)
+    if kept.exists():
+        new["rows"] = {**json.loads(kept.read_text())["rows"], **new["rows"]}
+    new["rows"] = dict(sorted(new["rows"].items()))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(new, indent=2) + "\n")
+
+
+def rewrite_readme() -> None:
+    """Writes the tables of all devices between the markers of the README."""
+    readme = SOLUTIONS / "README.md"
+    before, rest = readme.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    parts = []
+    for path in sorted((TIMES / "baselines").glob("*.json")):
+        document = json.loads(path.read_text())
+        said = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
+        parts.append(f"**{document['device']['name']}** ({said}), {document['taken_at']}:\n\n{table(document)}")
+    readme.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("challenge", nargs="*", help="only these (default: all that name baselines)")
+    parser.add_argument("--others", action="store_true", help="after those named, all others")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no challenge after so long")
+    parser.add_argument("--budget", type=float, default=0.12, help="seconds of each round (default: %(default)s)")
+    parser.add_argument("--builders", type=int, default=6, help="compilers at a time (default: %(default)s)")
+    parser.add_argument("--no-ours", action="store_true", help="time the libraries only")
+    parser.add_argument("--functional", action="store_true", help="check the libraries on all functional cases too")
+    parser.add_argument("--unchecked", action="store_true", help="do not check the benchmark's outputs")
+    parser.add_argument("--output", type=Path, help="a JSON file, written after each challenge")
+    parser.add_argument("--merge", type=Path, help="add the rows of such a file to those on record; times nothing")
+    parser.add_argument("--readme", action="store_true", help="write the README's table; times nothing")
+    arguments = parser.parse_args()
+    if arguments.merge or arguments.readme:
+        if arguments.merge:
+            merge(arguments.merge)
+        rewrite_readme()
+        return 0
+    names = arguments.challenge
+    if arguments.others or not names:
+        every = [path.parent.name for path in sorted((ROOT / "challenges").glob("*/baselines.py"))]
+        names = [*names, *(name for name in every if name not in names)]
+    packs = [load_pack(ROOT / "challenges" / name) for name in names]
+    packs = [dataclasses.replace(pack, reference=pack.reference.local()) for pack in packs]
+    with tempfile.TemporaryDirectory(prefix="gpujudge-baselines-", ignore_cleanup_errors=True) as folder:
+        bench = Bench(arguments, Path(folder))
+        bench.run(packs)
+        print("\n" + table(bench.document), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+"""The same task by calls of libraries (judge.packs.baselines)."""
+
+import torch
+
+
+def eager(input, output, N, M, K, P):
+    return (input == P).sum(dtype=torch.int32)

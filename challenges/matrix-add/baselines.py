@@ -1,0 +1,7 @@
+"""The same task by calls of libraries (judge.packs.baselines)."""
+
+import torch
+
+
+def eager(A, B, C, N):
+    return torch.add(A, B, out=C)

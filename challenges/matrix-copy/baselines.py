@@ -1,0 +1,5 @@
+"""The same task by calls of libraries (judge.packs.baselines)."""
+
+
+def eager(A, B, N):
+    return B.copy_(A)

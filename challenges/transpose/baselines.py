@@ -1,0 +1,5 @@
+"""The same task by calls of libraries (judge.packs.baselines)."""
+
+
+def eager(input, output, rows, cols):
+    return output.copy_(input.t())
