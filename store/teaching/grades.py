@@ -20,6 +20,8 @@ from sqlalchemy import JSON, and_, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
+from judge.packs.pack import Pack
+from judge.packs.steps import plain_time_s
 from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.boards.board_key import BOARD_COLUMNS
@@ -53,6 +55,18 @@ class Yardsticks:
 
     medals_for: Callable[[str, str], Medals | None] = lambda _challenge, _metric: None
     plain_time_s: Callable[[str, str, str], float | None] = lambda _challenge, _device, _metric: None
+
+
+def yardsticks(packs: Mapping[str, Pack]) -> Yardsticks:
+    """Returns what these packs say of speeds."""
+
+    def medals_for(challenge: str, metric: str) -> Medals | None:
+        return packs[challenge].medals_for(metric) if challenge in packs else None
+
+    def plain(challenge: str, device: str, metric: str) -> float | None:
+        return plain_time_s(packs[challenge], device=device, metric=metric) if challenge in packs else None
+
+    return Yardsticks(medals_for, plain)
 
 
 @dataclass(frozen=True, slots=True)

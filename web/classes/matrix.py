@@ -16,13 +16,13 @@ from flask import Blueprint, render_template, request, url_for
 
 from judge.verdict import Verdict
 from store.models import Assignment, Class, ClassMember, RosterEntry
-from store.people.accounts import find_user
 from store.teaching import classes
 from store.teaching.grades import Gradebook, messages
 from store.teaching.points import Attempt, Grade
+from store.teaching.rights import Right
 from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required
-from web.classes.access import NUMBER, find_assignment, gradebook, taught_class
+from web.classes.access import NUMBER, find_assignment, gradebook, member_seen, members_seen, taught_class
 from web.classes.assignments import PATH
 from web.formatting import percent, points, seconds, verdict_title
 from web.problems import Problem
@@ -117,7 +117,7 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def grade_matrix(number: int) -> str:
     """Renders the matrix, or those of its rows that have a cell of ``?show=``."""
-    group, now = taught_class(number), services().clock()
+    group, now = taught_class(number, Right.SEE_WORK), services().clock()
     try:
         shown = Shown(request.args.get("show", Shown.ALL))
     except ValueError:
@@ -126,7 +126,7 @@ def grade_matrix(number: int) -> str:
     columns = _columns(group, found)
     book = gradebook(group, found)
     roster = entries_by_user(reader(), group)
-    members = classes.list_members(reader(), group)
+    members = members_seen(group)
     sections = sorted({each.section for each in roster.values() if each.section})
     section = request.args.get("section", "")
     if section:
@@ -157,13 +157,12 @@ def grade_matrix(number: int) -> str:
 @login_required
 def attempts(number: int, assignment_id: int, username: str) -> str:
     """Renders the attempts of a member for ``?challenge=``, and which of them is graded."""
-    group = taught_class(number)
+    group = taught_class(number, Right.SEE_WORK)
     found = find_assignment(group, assignment_id)
     challenge = request.args.get("challenge", next(iter(found.slugs), ""))
-    user = find_user(reader(), username)
-    member = None if user is None else reader().get(ClassMember, (group.id, user.id))
-    if member is None or challenge not in found.slugs:
-        raise Problem(404, "not_found", "There are no attempts of such a member for such a challenge.")
+    member = member_seen(group, username)
+    if challenge not in found.slugs:
+        raise Problem(404, "not_found", "This assignment has no such challenge.")
     book = gradebook(group, [found], user_id=member.user_id)
     return render_template(
         "classes/attempts.html",
