@@ -83,7 +83,9 @@ def _read_roster(context: WorkerContext) -> bool:
             # A list that a bad answer emptied would say of everybody that they left.
             if people:
                 apply_list(session, session.get_one(Class, class_id), people, now=now)
-        outcome = f"{len(people)} of {students} students; the others have no e-mail address there, and join by opening it"
+        outcome = (
+            f"{len(people)} of {students} students; the others have no e-mail address there, and join by opening it"
+        )
         outcome = outcome if len(people) < students else f"{len(people)} students"
     except _ERRORS as error:
         problem = _told(connector, error)

@@ -657,7 +657,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name="pk_lti_courses"),
         sa.UniqueConstraint("class_id", name="uq_lti_courses_class_id"),
-        sa.UniqueConstraint("platform_id", "deployment_id", "context_id", name="uq_lti_courses_platform_id_deployment_id_context_id"),
+        sa.UniqueConstraint(
+            "platform_id", "deployment_id", "context_id", name="uq_lti_courses_platform_id_deployment_id_context_id"
+        ),
     )
     op.create_index("ix_lti_courses_roster_due_at", "lti_courses", ["roster_due_at"])
 

@@ -48,9 +48,7 @@ class Score:
     has_attempt: bool
 
 
-def find_course(
-    session: Session, platform: LtiPlatform, *, deployment_id: str, context_id: str
-) -> LtiCourse | None:
+def find_course(session: Session, platform: LtiPlatform, *, deployment_id: str, context_id: str) -> LtiCourse | None:
     """Returns the course that is connected to a class, or None."""
     return session.scalar(
         select(LtiCourse).filter_by(platform_id=platform.id, deployment_id=deployment_id, context_id=context_id)
@@ -178,7 +176,8 @@ def finish_roster(session: Session, course_id: int, *, problem: str | None, outc
 
 def pause(attempts: int) -> timedelta:
     """Returns how long to wait after so many failures in a row."""
-    return min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(attempts - 1, 10))
+    doubled: timedelta = _FIRST_PAUSE * 2 ** min(attempts - 1, 10)
+    return min(_LONGEST_PAUSE, doubled)
 
 
 def scores_to_send(session: Session, row: LtiLink, packs: Mapping[str, Pack]) -> list[Score]:
@@ -218,7 +217,7 @@ def _known_there(session: Session, course: LtiCourse) -> dict[int, str]:
     listed = select(RosterEntry.user_id, RosterEntry.lms_id).where(
         RosterEntry.class_id == course.class_id, RosterEntry.user_id.is_not(None), RosterEntry.lms_id != ""
     )
-    found: dict[int, str] = {row[0]: row[1] for row in session.execute(listed)}
+    found = {row[0]: row[1] for row in session.execute(listed) if row[0] is not None}
     members = [each.user_id for each in classes.list_members(session, session.get_one(Class, course.class_id))]
     launched = select(Identity.user_id, Identity.subject).where(Identity.issuer == course.platform.identity_issuer)
     found.update((row[0], row[1]) for row in session.execute(launched))

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import requests
@@ -71,7 +71,9 @@ def save_platform(
     if number is not None and row is None:
         raise PlatformError("title", "this platform was removed meanwhile")
     same = select(LtiPlatform).where(
-        LtiPlatform.issuer == details.issuer, LtiPlatform.client_id == details.client_id, LtiPlatform.id != (number or 0)
+        LtiPlatform.issuer == details.issuer,
+        LtiPlatform.client_id == details.client_id,
+        LtiPlatform.id != (number or 0),
     )
     if session.scalar(same) is not None:
         raise PlatformError("client_id", "a platform with this issuer and client id is registered already")
@@ -122,7 +124,7 @@ def registration_of(platform: LtiPlatform) -> Registration:
 class TimedSession(requests.Session):
     """An HTTP session whose requests give up: a platform that does not answer holds up nobody for long."""
 
-    def request(self, *args: Any, **given: Any) -> requests.Response:  # type: ignore[override]
+    def request(self, *args: Any, **given: Any) -> requests.Response:
         """As that of the library, with a time limit."""
         given.setdefault("timeout", TIMEOUT_S)
         return super().request(*args, **given)
@@ -131,7 +133,7 @@ class TimedSession(requests.Session):
 class Connector(ServiceConnector):
     """Asks a platform's services. Tokens are kept in this process while they are valid, for each platform."""
 
-    _tokens: dict[tuple[str, str], tuple[str, float]] = {}
+    _tokens: ClassVar[dict[tuple[str, str], tuple[str, float]]] = {}
     _lock = threading.Lock()
 
     def __init__(self, platform: LtiPlatform) -> None:

@@ -115,7 +115,9 @@ def find_launched(session: Session, group: Class, *, lms_id: str, sis_id: str, e
     return None
 
 
-def claim_launched(session: Session, group: Class, entry: RosterEntry, user_id: int, *, lms_id: str, now: datetime) -> None:
+def claim_launched(
+    session: Session, group: Class, entry: RosterEntry, user_id: int, *, lms_id: str, now: datetime
+) -> None:
     """Gives an entry that nobody has the account that came by the learning platform."""
     if entry.user_id in (None, user_id):
         entry.lms_id = lms_id

@@ -20,7 +20,7 @@ from store.teaching.roster import claim_invitations
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
-from web.classes import assignments, exports, grading, matrix, roster, staff
+from web.classes import assignments, exports, grading, matrix, platform, roster, staff
 from web.classes.access import (
     NUMBER,
     gradebook,
@@ -45,6 +45,7 @@ matrix.register(blueprint)
 exports.register(blueprint)
 roster.register(blueprint)
 staff.register(blueprint)
+platform.register(blueprint)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0
