@@ -33,7 +33,9 @@ from workers.context import WorkerContext
 
 log = structlog.get_logger(__name__)
 
-#: A member's name in a roster.
+#: Answers that concern one member, such as one who has left the course: the others' points are sent all the same.
+_OF_ONE = frozenset({400, 404, 409, 422})
+#: The longest name, address and id of a member.
 _MOST_NAME, _MOST_EMAIL, _MOST_ID = 100, 254, 255
 #: What the library raises for an answer of the platform that it cannot use, and the network.
 _ERRORS = (LtiException, requests.RequestException, JWException, KeyError, TypeError, ValueError, AttributeError)
@@ -131,7 +133,13 @@ def _send_scores(context: WorkerContext) -> bool:
             if url is None:
                 url = _find_column(context, service, assignment_id, title, of, container)
             for score in scores:
-                _send(service, url, score, context)
+                try:
+                    _send(service, url, score, context)
+                except LtiServiceException as error:
+                    if error.response.status_code not in _OF_ONE:
+                        raise
+                    problem = f"{_told(connector, error)} for {score.lms_id}"
+                    continue
                 with context.sessions.begin() as session:
                     record_score(session, assignment_id, score, now=context.clock())
                 sent += 1

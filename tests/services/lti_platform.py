@@ -1,4 +1,4 @@
-"""A learning platform: it signs messages with an RSA key, and serves its keys, tokens, members and gradebook by HTTP."""
+"""A learning platform: it signs messages with RSA, and serves its keys, tokens, members and gradebook by HTTP."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ _SCOPES = [
 
 
 class LtiPlatform:
-    """A platform at ``url``. ``scores`` has what was accepted, in order; ``broken`` is the status of all services."""
+    """A platform at ``url``. ``scores`` has what was accepted, in order; ``broken`` is the status of all services,
+    and ``unknown`` names users whose points are refused."""
 
     def __init__(self) -> None:
         self.key = JWK.generate(kty="RSA", size=2048, kid="platform-1")
@@ -46,6 +47,7 @@ class LtiPlatform:
         self.tokens: set[str] = set()
         self.page_of = 100
         self.broken = 0
+        self.unknown: set[str] = set()
         platform = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -161,6 +163,8 @@ class LtiPlatform:
             wanted = query.get("resource_id")
             return 200, [each for each in self.columns if not wanted or each.get("resourceId") in wanted], {}
         if path.endswith("/scores"):
+            if json.loads(body)["userId"] in self.unknown:
+                return 404, {}, {}
             self.scores.append((path.removesuffix("/scores"), json.loads(body)))
             return 200, {"resultUrl": "x"}, {}
         return 404, {}, {}

@@ -201,9 +201,7 @@ def test_a_platform_gives_nobody_an_account_with_rights(site: Site, platform: Lt
 def test_an_invitation_of_the_roster_becomes_the_newcomers(site: Site, platform: LtiPlatform) -> None:
     connected(site, platform)
     with site.database() as session:
-        apply_list(
-            session, session.get_one(Class, 1), [Person("N. N.", "s-1@school.example", "1", "B")], now=utc_now()
-        )
+        apply_list(session, session.get_one(Class, 1), [Person("N. N.", "s-1@school.example", "1", "B")], now=utc_now())
     client = site.app.test_client()
     newcomer(client, platform.launch(client, "s-1"), "noether")
     with site.database() as session:
