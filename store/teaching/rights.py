@@ -143,11 +143,13 @@ def _taught_by(user_id: int, *, as_owner: bool) -> ColumnElement[bool]:
             RosterEntry.user_id == ClassMember.user_id,
             RosterEntry.section == ClassStaff.section,
         )
+        .correlate(Class, ClassMember, ClassStaff)
         .exists()
     )
     staff = (
         select(ClassStaff.user_id)
         .where(ClassStaff.class_id == Class.id, ClassStaff.user_id == user_id, or_(ClassStaff.section == "", listed))
+        .correlate(Class, ClassMember)
         .exists()
     )
     return or_(Class.owner_id == user_id, staff) if as_owner else staff
