@@ -8,7 +8,7 @@ import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from flask.testing import FlaskClient
@@ -36,9 +36,10 @@ _SCOPES = [
 
 class LtiPlatform:
     """A platform at ``url``. ``scores`` has what was accepted, in order; ``broken`` is the status of all services,
-    and ``unknown`` names users whose points are refused."""
+    ``unknown`` names users whose points are refused,
+    and ``users`` has what is said of whom a browser's hint names. ``chosen`` has the answers to deep links."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.key = JWK.generate(kty="RSA", size=2048, kid="platform-1")
         self.members: list[dict[str, Any]] = []
         self.columns: list[dict[str, Any]] = []
@@ -48,6 +49,8 @@ class LtiPlatform:
         self.page_of = 100
         self.broken = 0
         self.unknown: set[str] = set()
+        self.users: dict[str, dict[str, Any]] = {}
+        self.chosen: list[str] = []
         platform = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -61,7 +64,7 @@ class LtiPlatform:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{host}:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
         self.thread.start()
 
@@ -131,9 +134,10 @@ class LtiPlatform:
     def answer(self, handler: BaseHTTPRequestHandler, method: str, body: bytes) -> None:
         parts = urlsplit(handler.path)
         status, said, headers = self._service(handler, method, parts.path, parse_qs(parts.query), body)
-        text = json.dumps(said).encode()
+        text = said.encode() if isinstance(said, str) else json.dumps(said).encode()
+        kind = "text/html; charset=utf-8" if isinstance(said, str) else "application/json"
         handler.send_response(status)
-        for name, value in {**headers, "Content-Type": "application/json", "Content-Length": str(len(text))}.items():
+        for name, value in {**headers, "Content-Type": kind, "Content-Length": str(len(text))}.items():
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(text)
@@ -143,6 +147,13 @@ class LtiPlatform:
     ) -> tuple[int, Any, dict[str, str]]:
         if path == "/jwks":
             return 200, {"keys": [{**self.key.export_public(as_dict=True), "alg": "RS256", "use": "sig"}]}, {}
+        if path == "/course":
+            return 200, self._course(query["hint"][0], query["site"][0], framed="framed" in query), {}
+        if path == "/auth":
+            return 200, self._vouch({name: values[0] for name, values in query.items()}), {}
+        if path == "/back":
+            self.chosen.append(parse_qs(body.decode())["JWT"][0])
+            return 200, "<p>Taken over</p>", {}
         if self.broken:
             return self.broken, {}, {}
         if path == "/token":
@@ -168,6 +179,21 @@ class LtiPlatform:
             self.scores.append((path.removesuffix("/scores"), json.loads(body)))
             return 200, {"resultUrl": "x"}, {}
         return 404, {}, {}
+
+    def _course(self, hint: str, site: str, *, framed: bool) -> str:
+        """Returns a page of the course that opens the site, in a frame or by a link."""
+        asks = urlencode({"iss": self.url, "client_id": CLIENT_ID, "login_hint": hint, "target_link_uri": "x"})
+        if framed:
+            return f'<h1>Course</h1><iframe src="{site}/lti/login?{asks}" width="900" height="700"></iframe>'
+        return f'<h1>Course</h1><a href="{site}/lti/login?{asks}">Open</a>'
+
+    def _vouch(self, asked: dict[str, str]) -> str:
+        """Returns the form by which the browser carries the message to the site, by itself."""
+        claims = self.claims(asked["nonce"], **self.users[asked["login_hint"]])
+        fields = {"id_token": self.sign(claims), "state": asked["state"]}
+        inputs = "".join(f'<input type="hidden" name="{name}" value="{value}">' for name, value in fields.items())
+        action = asked["redirect_uri"]
+        return f'<form method="post" action="{action}">{inputs}</form><script>document.forms[0].submit()</script>'
 
     def _token(self, form: dict[str, list[str]]) -> tuple[int, Any, dict[str, str]]:
         """Answers with a token for an assertion that this site's key has signed."""

@@ -159,7 +159,7 @@ class _Cookies(CookieService):
 
     def update_response(self, response: Response) -> None:
         # Browsers send a cookie from other sites only if it says so, and then only by HTTPS.
-        secure = request.is_secure
+        secure = request.is_secure or services().settings.session_cookie_secure
         response.set_cookie(
             f"lti-{self.state}",
             self.state,
