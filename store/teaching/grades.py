@@ -94,10 +94,11 @@ class Gradebook:
     def grade(self, assignment: Assignment, user_id: int, challenge: str) -> Grade:
         """Returns the grade of a member for a challenge."""
         key = (assignment.id, user_id, challenge)
-        if key not in self._grades:
+        found = self._grades.get(key)
+        if found is None:
             due_at = self.due_at(assignment, user_id)
-            self._grades[key] = grade(self._attempts.get(key, ()), self._terms[assignment.id], due_at)
-        return self._grades[key]
+            found = self._grades[key] = grade(self._attempts.get(key, ()), self._terms[key[0]], due_at)
+        return found
 
     def grades(self, assignment: Assignment, user_id: int) -> list[Grade]:
         """Returns the grades of a member for the challenges, in their order."""
