@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_limiter import RateLimitExceeded
+from markupsafe import escape
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -158,12 +159,18 @@ def show(number: int) -> str:
     found = [each for each in classes.list_assignments(reader(), group) if teacher is not None or each.opens_at <= now]
     book = gradebook(group, found, user_id=visitor.id if teacher is None else None)
     members = members_seen(group)
+    titles = [(each, escape(each.title), len(each.slugs)) for each in found]
+    counts = {
+        who.user_id: [(title, f"{book.counted(each, who.user_id)} of {of}") for each, title, of in titles]
+        for who in members
+    }
     return render_template(
         "classes/show.html",
         group=group,
         description=render_statement(group.description),
         assignments=found,
         members=members,
+        counts=counts,
         book=book,
         total=None if teacher is not None else book.total(found, visitor.id, drops=group.drops, now=now),
         member=classes.is_member(reader(), group, user_id=visitor.id),
