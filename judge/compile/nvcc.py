@@ -29,6 +29,7 @@ from judge.compile.jailed_compiler import (
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED, MAX_RESOURCES_BYTES
+from judge.compile.required import unmet
 from judge.compile.source import check_source
 from judge.compile.source_files import check_files, missing_header, split_files
 from judge.compile.target import Target
@@ -49,7 +50,7 @@ def build_submission(
     """
     started_s = time.monotonic()
     problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
-    problem = problem or check_files(source)
+    problem = problem or check_files(source) or unmet(source, target.arch)
     if problem is not None:
         return _compile_error(problem, started_s), None
     toolchain = find_toolchain(settings.nvcc)
