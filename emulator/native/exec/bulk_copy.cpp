@@ -249,7 +249,7 @@ bool may_access(WarpContext *warp, uint32_t site, uint32_t wide_site, uint32_t l
             check(warp, site, 1u << lane, all);
             if (all[lane] != at) return false;
         }
-        tell(warp, lane, {wide_site, run.address, run.bytes, stores ? BulkStage::global_write : BulkStage::global_read});
+        tell(warp, lane, {wide_site, run.address, run.bytes, stores ? BulkStage::global_write : BulkStage::global_read, 0, &run == runs.data()});
     }
     return true;
 }

@@ -28,6 +28,7 @@ struct BulkAccess {
     uint32_t size;
     BulkStage stage;
     uint64_t mbarrier = 0;
+    bool begins = true;  // a copy comes in several accesses, of which this is the first
 };
 
 // What the lanes of a warp store: `count` elements of `size` bytes each, the low ones of registers of `width` bytes.

@@ -103,8 +103,9 @@ class Reader {
             }
             return;
         }
-        for (uint32_t i = 0; i < count; ++i) {
-            for (uint32_t half = 0; half < 2; ++half) {
+        // Eight pieces at a time, as hardware does, come from all banks.
+        for (uint32_t half = 0; half < 2; ++half) {
+            for (uint32_t i = 0; i < count; ++i) {
                 const uint8_t *from = piece(at.along_k(first + i, half));
                 for (uint32_t e = 0; e < per; ++e) out[(half * per + e) * step_k + i * step_i] = number<Number>(from + e * size, type);
             }

@@ -221,7 +221,10 @@ std::string report_mbarrier_deadlock(BlockContext &block, const BlockContext::Mb
     fault.is_write = false;
     MissingOfPhase missing = missing_of_phase(reinterpret_cast<const uint64_t *>(wait.mbarrier));
     std::string lacks;
-    if (missing.arrivals) lacks = count_of(missing.arrivals, "arrival");
+    constexpr uint32_t too_many = 1 << 19;  // the count has wrapped
+    if (missing.arrivals > too_many) {
+        lacks = count_of((1 << 20) - int64_t{missing.arrivals}, "arrival") + " less, since more threads have arrived than it was made for";
+    } else if (missing.arrivals) lacks = count_of(missing.arrivals, "arrival");
     if (missing.bytes > 0) lacks += (lacks.empty() ? "" : " and ") + count_of(missing.bytes, "byte") + " of asynchronous copies";
     if (missing.bytes < 0) lacks += (lacks.empty() ? "" : ", and ") + count_of(-int64_t{missing.bytes}, "byte") + " have come that were not announced (expect_tx)";
     fault.message = fault.kind + " at " + where(fault) + ": it waits for ever for an mbarrier" +
