@@ -6,6 +6,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Sequence
+from ctypes import c_uint32
 
 from emulator.ptx import Module, PtxError, Unsupported, Variable
 from emulator.ptx.link import link
@@ -91,6 +92,7 @@ def describe_kernel(module: Module, name: str) -> KernelInfo:
         local_bytes=sum(int(size) for _, size in _LOCAL.findall(body)),
         constant_bytes=sum(v.size for v in module.variables.values() if v.space == "const"),
         max_threads=min(function.max_threads or _MAX_THREADS, _MAX_THREADS),
+        cluster=(c_uint32 * 3)(*(function.cluster or (0, 0, 0))),
     )
 
 

@@ -13,7 +13,7 @@ import time
 
 from judge.compile import cache
 from judge.compile.adapter import Adapter
-from judge.compile.architecture import nvcc_flags
+from judge.compile.architecture import needs_hopper, nvcc_flags
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
@@ -53,6 +53,8 @@ def build_submission(
     problem = problem or check_files(source) or unmet(source, target.arch)
     if problem is not None:
         return _compile_error(problem, started_s), None
+    if target.specific and needs_hopper(source):
+        target = Target(target.kind, target.specific)
     toolchain = find_toolchain(settings.nvcc)
     recorder = recorder_source() if recorded else b""
     options = [
