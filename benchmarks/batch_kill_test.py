@@ -71,8 +71,10 @@ def main() -> int:
                     time.sleep(0.1)
                     workers = [each for each in workers if each.poll() is None]
                     while len(workers) < given.workers - 1:
-                        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-                        workers.append(subprocess.Popen(worker, env=site.environment, cwd=ROOT, **quiet))
+                        quiet = subprocess.DEVNULL
+                        workers.append(
+                            subprocess.Popen(worker, env=site.environment, cwd=ROOT, stdout=quiet, stderr=quiet)
+                        )
                     site.start_again_if_gone()
                     now_s = time.monotonic()
                     if now_s < next_s or now_s - started > given.deadline:

@@ -117,8 +117,8 @@ def main() -> int:
             print("  " + ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
             slowest = sorted(lines, key=lambda line: -(line["judgement"] or {}).get("wall_s", 0.0))[:5]
             for line in slowest:
-                name = Path(line["file"]).relative_to(folder)
-                print(f"  {line['judgement']['wall_s']:6.1f} s  {line['verdict']}  {name}")
+                file = Path(line["file"]).relative_to(folder)
+                print(f"  {line['judgement']['wall_s']:6.1f} s  {line['verdict']}  {file}")
     print(f"  memory at most: {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10} MiB in one process")
     return 0
 

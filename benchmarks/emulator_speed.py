@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT))
 
 # Where the package is not installed, the path above is what finds these: so they come after it.
 from emulator import Runtime, native  # noqa: E402
+from emulator.jit.options import Options  # noqa: E402
 from emulator.runtime import programs  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
@@ -110,7 +111,7 @@ class Bench:
             beside or (lambda: getattr(self.scalar, f"run_{name}")(*arguments)),
         )
         ways[0]()
-        with mock.patch.object(programs, "Options", partial(programs.Options, check_memory=False)):
+        with mock.patch.object(programs, "Options", partial(Options, check_memory=False)):
             ways[1]()
         for _ in range(2):
             ways[0]()

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -182,7 +183,7 @@ def fill(settings: Settings, count: int) -> None:
     with psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
         connection.execute("SET synchronous_commit = off")
         for step in (*STEPS, *TOTALS, *CONTEST_STEPS):
-            _timed(" ".join(step.split()[:3]), lambda step=step: connection.execute(step, given))
+            _timed(" ".join(step.split()[:3]), functools.partial(connection.execute, step, given))
         _timed("VACUUM ANALYZE", lambda: connection.execute("VACUUM ANALYZE"))
 
 

@@ -125,14 +125,14 @@ def watched(watch: Stopwatch) -> Iterator[None]:
 
         restore.callback(setattr, session.Session, "_request", original)
         session.Session._request = _measured(watch, name_of, original)  # type: ignore[method-assign]
-        begun = Oracle.__init__
+        begun: Any = Oracle.__init__
 
         def begin(oracle: Oracle, *arguments: Any) -> None:
             watch.oracles.append(oracle)
             begun(oracle, *arguments)
 
         restore.callback(setattr, Oracle, "__init__", begun)
-        Oracle.__init__ = begin  # type: ignore[method-assign]
+        setattr(Oracle, "__init__", begin)  # noqa: B010
         made = case_timer.CaseTimer._make
         restore.callback(setattr, case_timer.CaseTimer, "_make", made)
 

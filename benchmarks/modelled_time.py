@@ -222,7 +222,8 @@ def ranks(values: Sequence[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
     array = np.asarray(values, np.float64)
     below = (array[:, None] > array).sum(axis=1)
     equal = (array[:, None] == array).sum(axis=1)
-    return below + (equal + 1) / 2
+    ranked: np.ndarray[Any, np.dtype[np.float64]] = below + (equal + 1) / 2
+    return ranked
 
 
 def correlation(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> float:

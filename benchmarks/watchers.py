@@ -97,7 +97,8 @@ def costs(address: str, pid: int, streams: int) -> Costs:
 
 def seconds_until_all_read(streams: list[socket.socket], kind: bytes, within_s: float = 60.0) -> list[float]:
     """Returns when, in seconds from now, each stream told of an event of this kind."""
-    begun_s, told = time.monotonic(), []
+    begun_s = time.monotonic()
+    told: list[float] = []
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             stream.setblocking(False)

@@ -126,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         browser = playwright.chromium.launch(executable_path=given.chromium, args=["--no-sandbox"])
         openings = measure_openings(browser, page_url, 5)
         page = browser.new_page(bypass_csp=True)
-        first, verdict = [], []
+        first: list[float] = []
+        verdict: list[float] = []
         if given.times:
             sign_up(page, server)
             first, verdict = measure_runs(page, page_url, given.times)

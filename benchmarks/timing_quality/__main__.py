@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -86,7 +86,7 @@ def _compute_bound(percent: float) -> str:
 
 def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """Returns the median and the coefficient of variation of each kernel on the first GPU."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     judged = [j for j in judged if j.device == judged[0].device]
     for kernel in ("memory-bound", "compute-bound", "short"):
         values = _values(judged, kernel)
@@ -103,18 +103,32 @@ def repeatability(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     return rows
 
 
+class _Time(NamedTuple):
+    """A score with the ends of its interval, in seconds."""
+
+    value: float
+    low: float
+    high: float
+
+
+def _times(judged: Sequence[Judged], device: str, kernel: str) -> list[_Time]:
+    return [
+        _Time(j.value, j.low, j.high) for j in judged
+        if (j.device, j.kernel) == (device, kernel) and j.value and j.low is not None and j.high is not None
+    ]  # fmt: skip
+
+
 def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """Returns how often the faster kernel has the smaller value, and how often the intervals are disjoint.
 
     Counts all pairs of judgements of two kernels on one GPU. A board ranks two entries apart if their intervals are
     disjoint.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for percent in DIFFERENCES:
         pairs, measured = [], []
         for device in sorted({j.device for j in judged}):
-            base = [j for j in judged if (j.device, j.kernel) == (device, _compute_bound(0)) and j.value]
-            other = [j for j in judged if (j.device, j.kernel) == (device, _compute_bound(percent)) and j.value]
+            base, other = (_times(judged, device, _compute_bound(each)) for each in (0, percent))
             pairs += [(a, b) for i, a in enumerate(base) for k, b in enumerate(other) if percent or i < k]
             if base and other:
                 measured.append(100 * (_median(other) / _median(base) - 1))
@@ -143,7 +157,7 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
     kernels.append(("twice (537 MB)", workload.memory_bound().encode(), folder / "twice-large"))
     kernels.append(("twice (16 MB)", workload.memory_bound().encode(), folder / "twice-short"))
     ours = ensure_kernels(device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, source, pack_folder in kernels:
         pack = load_pack(pack_folder)
         _, artifact = pipeline.build(source, pack, device, settings)
@@ -215,8 +229,8 @@ def _values(judged: Sequence[Judged], kernel: str) -> list[float]:
     return [j.value for j in judged if j.kernel == kernel and j.value is not None]
 
 
-def _median(judged: Sequence[Judged]) -> float:
-    return statistics.median(j.value for j in judged if j.value is not None)
+def _median(times: Sequence[_Time]) -> float:
+    return statistics.median(time.value for time in times)
 
 
 def main() -> int:

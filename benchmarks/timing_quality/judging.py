@@ -55,11 +55,12 @@ def judge_jobs(device_name: str, jobs: Sequence[Job], data_dir: str, within_s: f
             break
         judgement = pipeline.judge(job.source.encode(), load_pack(Path(job.pack_folder)), device, job.seed, settings)
         score = judgement.measurement
-        times = (score.value, score.low, score.high) if score else (None, None, None)
+        value, low, high = (score.value, score.low, score.high) if score else (None, None, None)
         wall_s = time.monotonic() - begun
         sm_mhz = score.fingerprint.seen.sm_mhz if score else None
-        result = Judged(device_name, job.kernel, judgement.verdict.value, judgement.message, *times, wall_s, sm_mhz)
-        print(f"{device_name} {job.kernel}: {result.verdict} {result.message} {times} in {result.wall_s:.1f} s"
+        verdict, message = judgement.verdict.value, judgement.message
+        result = Judged(device_name, job.kernel, verdict, message, value, low, high, wall_s, sm_mhz)
+        print(f"{device_name} {job.kernel}: {verdict} {message} {value, low, high} in {wall_s:.1f} s"
               f", at {sm_mhz} MHz", file=sys.stderr, flush=True)  # fmt: skip
         judged.append(result)
     return judged

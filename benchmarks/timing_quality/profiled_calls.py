@@ -57,13 +57,14 @@ def call_solve(library: Path, pack_folder: Path, count: int, kernels: str) -> No
     device = _ProfiledDevice(0, kernels)
     maker = CallMaker(pack, case, 1, cuda.Context.get_device().total_memory())
     reserved = maker.reservation()
-    reservation = Reservation(device, _drawn_pool(reserved.pool))
+    room = max(BURST_OUTPUT_BYTES, reserved.pinned)
+    outputs = SharedMemory(_anonymous_file(room), room, writable=True)
+    reservation = Reservation(device, _drawn_pool(reserved.pool), outputs)
     reservation.reserve(reserved)
     if reserved.pool:
         reservation.fill_pool(PieceRequest(0, 0, reserved.pool))
     with library.open("rb") as file:
         submission = Submission(file.fileno(), specs)
-    outputs = SharedMemory(_anonymous_file(BURST_OUTPUT_BYTES), BURST_OUTPUT_BYTES, writable=True)
     calls = TimedCalls(device, submission, reservation, outputs, specs)
     planned = ((index, call) for burst in _bursts(maker) for index, call in enumerate(burst.calls))
     for index, call in itertools.islice(planned, count):
