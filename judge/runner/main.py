@@ -89,7 +89,7 @@ class Runner:
         if self._calls is None:
             raise FrameError("nothing is loaded")
         if request.op == Op.MUTATE:
-            return self._mutate(payload.decode().split("\0"))
+            return self._mutate([text for text in payload.decode().split("\0") if text])
         if request.op == Op.RECORDING:
             return self._recordings.take(payload, self._device, self._calls)
         if request.op == Op.PREPARE:

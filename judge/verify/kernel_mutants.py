@@ -1,6 +1,7 @@
 """Tries mutants of an accepted kernel on a pack's cases: each is a mistake that some case must refuse.
 
-The kernel is compiled once. Its PTX is changed one instruction at a time (judge.verify.ptx_mutants), and one
+The kernel is compiled once. Its PTX, that of each kernel which the cases launch, is changed one instruction at a time
+(judge.verify.ptx_mutants), and one
 runner in the jail loads the library again with each change. A mutant that every case accepts is tried on further
 inputs: other sizes and other seeds. If these refuse it, it survived, and the cases have a gap; if they do not either,
 nothing tells it from the kernel, and it counts as equivalent.
@@ -10,11 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 from collections.abc import Iterator, Sequence
+from itertools import islice, zip_longest
 
-from emulator.fat_binaries import fat_binaries
 from emulator.records import dataclass
-from emulator.runtime import fatbinary
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import sessions_for
@@ -28,6 +29,7 @@ from judge.packs.pack import Case, Pack, PackLimits
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import lay_out
+from judge.supervisor.likely_causes import ptx_texts
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import RunnerKilled, outcome_of_call
@@ -50,6 +52,9 @@ _MAX_LOADS = 200
 #: The orders of warps and blocks, each with its seed, in which a mutant has to be accepted: a missing barrier shows in
 #: some of them only.
 _ORDERS = ((Watch.NOTHING, 0), (Watch.RUNS_AHEAD, 1), (Watch.NOTHING, 2), (Watch.RUNS_AHEAD, 3))
+#: Stands for no change.
+_UNCHANGED = ""
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 #: What the emulator says of PTX that is not valid: no kernel could have been compiled to it.
 _INVALID = ("cudaErrorInvalidPtx", "cudaErrorNotSupported", "cudaErrorUnsupportedPtxVersion", "cudaErrorInvalidSource")
 
@@ -74,10 +79,9 @@ def try_kernel_mutants(
     _, artifact = pipeline.build(source, pack, device, settings)
     if artifact is None:
         raise InternalError(f"{name} does not compile")
-    text = _ptx(artifact)
+    texts = ptx_texts(artifact.library)
     cases = [case for case in pack.cases_for(device.kind) if _is_small(pack, case)]
-    mutants = [each for each in ptx_mutants(text, name, most) if len(each.text) < MAX_PAYLOAD]
-    if not mutants or not cases:
+    if not texts or not cases:
         return []
     quick = dataclasses.replace(pack, limits=PackLimits(min(_WALL_S, pack.limits.wall_s), pack.limits.memory_mib))
     trials = [_prepare(pack, case, _FIRST_SEED) for case in sorted(cases, key=lambda case: _elements(pack, case))]
@@ -86,9 +90,9 @@ def try_kernel_mutants(
     with backend.hold(device, settings, cancelled=lambda: False) as threads:
         every = (*cases, *(case for case, _ in further))
         factory = sessions_for(backend, quick, every, device, settings, threads=threads)
-        trier = _Trier(factory, pack, artifact, text)
+        trier = _Trier(factory, pack, artifact)
         try:
-            return list(trier.try_all(mutants, trials, further))
+            return list(trier.try_all(texts, name, most, trials, further))
         finally:
             trier.close()
 
@@ -96,11 +100,10 @@ def try_kernel_mutants(
 class _Trier:
     """Runs mutants in a session, and in another one once that has ended."""
 
-    def __init__(self, factory: SessionFactory, pack: Pack, artifact: Artifact, text: str) -> None:
+    def __init__(self, factory: SessionFactory, pack: Pack, artifact: Artifact) -> None:
         self._factory = factory
         self._pack = pack
         self._artifact = artifact
-        self._text = text
         self._names = [argument.name for argument in pack.arguments]
         self._session: Session | None = None
         self._kills: dict[str, int] = {}
@@ -108,15 +111,21 @@ class _Trier:
         self._loaded = ""
 
     def try_all(
-        self, mutants: Sequence[PtxMutant], trials: list[_Trial], further: list[tuple[Case, int]]
+        self, texts: Sequence[str], name: str, most: int, trials: list[_Trial], further: list[tuple[Case, int]]
     ) -> Iterator[KernelMutant]:
-        good = [trial for trial in trials if self._refusal(self._text, trial) is None]
+        good = [trial for trial in trials if self._refusal(_UNCHANGED, trial) is None]
         if not good:
             raise InternalError(f"the kernel of {self._pack.slug} is not accepted within {_WALL_S:g} s in any case")
+        kept = [text for text in texts if len(text) < MAX_PAYLOAD]
+        if len(kept) > 1:
+            launched = {kernel for trial in good for kernel in self._launched(trial)}
+            kept = [text for text in kept if not launched.isdisjoint(_ENTRY.findall(text))]
+        of_each = (ptx_mutants(text, name, most, by_line=name.endswith(".py")) for text in kept)
+        together = (mutant for each in zip_longest(*of_each) for mutant in each if mutant is not None)
         more: list[_Trial] = []
         # Every judgement runs a small case with racecheck: what no order here shows is seen there.
-        quiet = [trial for trial in good[-2:] if not self._races(self._text, trial)]
-        for mutant in mutants:
+        quiet = [trial for trial in good[-2:] if not self._races(_UNCHANGED, trial)]
+        for mutant in islice(together, most):
             # What refused many mutants will refuse the next.
             good.sort(key=lambda trial: -self._kills.get(trial.name, 0))
             where = self._first_refusal(mutant, good)
@@ -129,7 +138,7 @@ class _Trier:
             else:
                 if not more:
                     prepared = (_prepare(self._pack, case, seed) for case, seed in further)
-                    more = [trial for trial in prepared if self._refusal(self._text, trial) is None]
+                    more = [trial for trial in prepared if self._refusal(_UNCHANGED, trial) is None]
                 # Of what took too long nothing is known: the kernel itself, compiled anew, may take as long.
                 where = self._first_refusal(mutant, more, but=_TOO_LONG)
                 fate = Fate.SURVIVED if where else Fate.EQUIVALENT
@@ -202,6 +211,18 @@ class _Trier:
             return False
         return report is not None and any("race" in fault.kind for fault in report.faults)
 
+    def _launched(self, trial: _Trial) -> set[str]:
+        """Returns the kernels that a trial launches."""
+        try:
+            session = self._session if self._session and self._loaded == _UNCHANGED else self._load(_UNCHANGED)
+            layout = lay_out(self._pack, trial.case, trial.inputs)
+            layout.put_inputs(session.runner.inputs, trial.inputs)
+            report = session.call(dataclasses.replace(layout.request, watch=Watch.PROFILE)).fetched.report
+        except (RunnerEnded, RequestRefused):
+            self.close()
+            return set()
+        return set() if report is None else {profile.kernel for profile in report.profiles}
+
     def _load(self, text: str) -> Session:
         if self._session is None or self._loads == _MAX_LOADS:
             self.close()
@@ -209,20 +230,9 @@ class _Trier:
             self._session = self._factory.start()
             self._session.load(self._artifact)
         self._loads += 1
-        self._session.mutate([text])
+        self._session.mutate([] if text == _UNCHANGED else [text])
         self._loaded = text
         return self._session
-
-
-def _ptx(artifact: Artifact) -> str:
-    """Returns the PTX of a library that has one text of it; else none."""
-    texts = [
-        image.text
-        for binary in fat_binaries(artifact.library)
-        for part in fatbinary.objects(binary)
-        for image in fatbinary.ptx_images(part)
-    ]
-    return texts[0] if len(texts) == 1 else ""
 
 
 def _prepare(pack: Pack, case: Case, seed: int) -> _Trial:

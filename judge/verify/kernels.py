@@ -1,4 +1,7 @@
-"""The kernels that a pack is verified with: its submissions, and the accepted kernels in ``reference_solutions/``."""
+"""The kernels that a pack is verified with: its submissions, and the accepted kernels in ``reference_solutions/``.
+
+Kernels in a language that this machine cannot build are left out.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from emulator.records import dataclass
 from judge.judgement import Judgement
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
@@ -31,7 +35,16 @@ def solutions_folder(pack: Pack) -> Path:
 def solutions(pack: Pack) -> tuple[ListedSubmission, ...]:
     """Returns the kernels of ``reference_solutions/<slug>``, which must be accepted, sorted by path."""
     accepted = frozenset({Verdict.ACCEPTED})
-    return tuple(ListedSubmission(path, accepted, None) for path in sorted(solutions_folder(pack).glob("*.cu")))
+    languages = [BUILTIN_LANGUAGES.of(name) for name in pack.languages]
+    suffixes = {suffix for each in languages if not each.missing() for suffix in each.suffixes}
+    paths = sorted(path for path in solutions_folder(pack).glob("*.*") if path.suffix in suffixes)
+    return tuple(ListedSubmission(path, accepted, None) for path in paths)
+
+
+def in_language_of(pack: Pack, path: Path) -> Pack:
+    """Returns the pack for submissions in the language of a file."""
+    language = BUILTIN_LANGUAGES.of_file(path.name)
+    return pack if language is None else pack.in_language(language.name)
 
 
 def all_kernels(pack: Pack) -> tuple[ListedSubmission, ...]:

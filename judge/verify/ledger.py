@@ -171,7 +171,8 @@ def _files_digests(folder: Path) -> tuple[str, str]:
     folder = folder.resolve()
     solutions = folder.parent.parent / "reference_solutions" / folder.name
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return _digest(folder, files), _digest(solutions, solutions.glob("*.cu"))
+    kernels = (path for path in solutions.glob("*.*") if path.suffix in (".cu", ".py"))
+    return _digest(folder, files), _digest(solutions, kernels)
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:

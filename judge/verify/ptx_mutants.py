@@ -22,6 +22,8 @@ _COMPARISONS = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne"
 _OTHER_OPERATION = {"add": "sub", "sub": "add", "mul": "add", "max": "min", "min": "max", "and": "or", "or": "and",
                     "shl": "shr", "div": "mul"}  # fmt: skip
 _NOT_COMMUTATIVE = ("sub", "div", "shl", "shr", "rem")
+#: With these, Triton computes which elements a thread has.
+_OF_LAYOUTS = ("and", "or", "shl", "shr")
 _SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 _ADDRESS = re.compile(r"\[([\w%$]+)(?:\+(-?\d+))?\]")
 _INTEGER = re.compile(r"-?\d+")
@@ -60,24 +62,38 @@ class PtxMutant:
 Change = tuple[str, str, str]
 
 
-def ptx_mutants(text: str, kernel: str, most: int) -> list[PtxMutant]:
+def ptx_mutants(text: str, kernel: str, most: int, *, by_line: bool = False) -> list[PtxMutant]:
     """Returns up to ``most`` mutants, as many of each kind as can be, spread over the text; always the same ones.
 
-    ``kernel`` is the name of the source, for the names.
+    ``kernel`` is the name of the source, for the names. With ``by_line``, what a line became several times is changed
+    everywhere: Triton makes an instruction of each element that a thread has. What its compiler decides is left
+    alone: barriers, branches, and how elements are spread over threads and addresses.
     """
     lines = text.splitlines()
-    by_kind: dict[str, list[PtxMutant]] = defaultdict(list)
+    changes: dict[tuple[str, str], dict[int, str]] = {}
     used: dict[str, int] = defaultdict(int)
     for index, source_line, prefix, operation, operands in _instructions(lines):
         for kind, what, changed in _changes(operation, operands, predicated="@" in prefix):
+            if by_line and not _is_of_source(kind, operation, what):
+                continue
             name = f"{kernel}:{source_line} {what}"
             used[name] += 1
-            if used[name] > 1:
+            if used[name] > 1 and not by_line:
                 name = f"{name} ({used[name]})"
-            mutated = [*lines[:index], prefix + changed if changed else "", *lines[index + 1 :]]
-            by_kind[kind].append(PtxMutant(name, kind, "\n".join(mutated) + "\n"))
+            changes.setdefault((kind, name), {})[index] = prefix + changed if changed else ""
+    by_kind: dict[str, list[PtxMutant]] = defaultdict(list)
+    for (kind, name), rows in changes.items():
+        mutated = "\n".join(rows.get(index, line) for index, line in enumerate(lines))
+        by_kind[kind].append(PtxMutant(name, kind, mutated + "\n"))
     rounds = zip_longest(*(_spread(by_kind[kind]) for kind in sorted(by_kind)))
     return [mutant for together in rounds for mutant in together if mutant is not None][:most]
+
+
+def _is_of_source(kind: str, operation: str, what: str) -> bool:
+    """Returns whether an author of Triton can have got this wrong."""
+    if kind == "constant":
+        return _FLOAT.match(what) is not None
+    return kind in ("comparison", "operation", "operands", "atomic") and operation.split(".")[0] not in _OF_LAYOUTS
 
 
 def _instructions(lines: list[str]) -> Iterator[tuple[int, int, str, str, list[str]]]:

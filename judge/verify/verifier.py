@@ -26,7 +26,7 @@ from judge.verify.check_cost import check_costs
 from judge.verify.coverage import check_coverage
 from judge.verify.data_files import check_data_files
 from judge.verify.findings import Finding, Severity, error, note, of_pack_error, warning
-from judge.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
+from judge.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing, in_language_of
 from judge.verify.ledger import Digests, Entry
 from judge.verify.prepared import PreparedCase
 from judge.verify.ptx_mutants import Fate, KernelMutant
@@ -97,8 +97,8 @@ def verify_pack(
 
     ``arch`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
 
-    With ``mutate`` it tries mutants of the first accepted kernel. ``against`` is a commit whose version must be another
-    if judgements can differ.
+    With ``mutate`` it tries mutants of the first accepted kernel of each language. ``against`` is a commit whose
+    version must be another if judgements can differ.
     """
     try:
         pack = load_pack(path)
@@ -146,7 +146,7 @@ def verify_pack(
             if arch is not None and (why := unmet(source, arch)):
                 findings.append(note("kernel-not-judged", submission.path, "", why))
                 continue
-            judgement = judge(source, pack)
+            judgement = judge(source, in_language_of(pack, submission.path))
             check = SubmissionCheck(submission, judgement, submission.complaint(judgement))
             on_submission(check)
             checks.append(check)
@@ -157,14 +157,21 @@ def verify_pack(
     kernel_mutants: tuple[KernelMutant, ...] = ()
     if mutate is not None and not any(each.severity is Severity.ERROR for each in findings):
         try:
-            first = accepted_kernels(pack)[0]
-            kernel_mutants = tuple(mutate(first.read_bytes(), first.name, pack))
+            for first in _first_of_each_language(accepted_kernels(pack)):
+                kernel_mutants += tuple(mutate(first.read_bytes(), first.name, in_language_of(pack, first)))
         except InternalError as problem:
             findings.append(error("kernel-mutants", pack.directory, "", str(problem)))
         findings += _surviving_kernels(pack, kernel_mutants)
     if not broken:
         findings += _needless_declarations(pack, mutants, kernel_mutants)
     return Verification(pack, tuple(findings), tuple(checks), tuple(mutants), kernel_mutants, effort)
+
+
+def _first_of_each_language(paths: Sequence[Path]) -> list[Path]:
+    first: dict[str, Path] = {}
+    for path in paths:
+        first.setdefault(path.suffix, path)
+    return list(first.values())
 
 
 def _warnings_of(check: SubmissionCheck) -> Iterator[Finding]:
@@ -209,7 +216,8 @@ def _needless_declarations(
     surviving = {each.name for each in mutants if not each.killed}
     surviving |= {each.name for each in kernel_mutants if each.fate is Fate.SURVIVED}
     for name in pack.equivalent:
-        if name not in surviving and (kernel_mutants or ".cu:" not in name):
+        of_kernel = ".cu:" in name or ".py:" in name
+        if name not in surviving and (kernel_mutants or not of_kernel):
             message = "is declared equivalent, and does not survive; remove it"
             yield warning("mutant-declared", pack.directory / "challenge.toml", f"equivalent.{name}", message)
 

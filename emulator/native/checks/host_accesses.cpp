@@ -243,6 +243,30 @@ bool HostAccesses::note(uint64_t address, uint64_t instruction, bool writes, boo
     return true;
 }
 
+bool HostAccesses::note_call(uint64_t address, uint64_t size, uint64_t caller, bool writes) {
+    std::vector<uint64_t> touched;
+    {
+        Lock lock(*this);
+        if (!is_protected_ || !size) return false;
+        auto is_before = [](const Page &page, uint64_t number) { return page.number < number; };
+        auto at = std::lower_bound(pages_.begin(), pages_.end(), address / page_bytes, is_before);
+        for (; at != pages_.end() && at->number * page_bytes < address + size; ++at) {
+            if (at->hits < most_hits && (writes || at->writes)) touched.push_back(std::max(address, at->number * page_bytes));
+        }
+    }
+    if (touched.empty()) return false;
+    Site site{caller, {}};
+    if (!HostFunction::is_running()) site.frames = walk_frames();
+    Lock lock(*this);
+    if (HostFunction::is_running()) return true;
+    if (site_of(caller) == no_site && noted_.sites.size() < max_sites) noted_.sites.push_back(site);
+    uint32_t number = site_of(caller);
+    for (uint64_t each : touched) {
+        if (number != no_site && noted_.accesses.size() < max_accesses) noted_.accesses.push_back({each, number, writes});
+    }
+    return true;
+}
+
 bool HostAccesses::end_step() {
     if (!open_pages.count) return false;
     Lock lock(*this);

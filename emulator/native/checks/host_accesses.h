@@ -52,6 +52,8 @@ class HostAccesses {
 
     // For signal handlers. False for what is no access to a page that is watched.
     bool note(uint64_t address, uint64_t instruction, bool writes, bool *steps);
+    // The host is about to have the system touch these bytes, called from `caller`. Whether that needs them opened.
+    bool note_call(uint64_t address, uint64_t size, uint64_t caller, bool writes);
     // The instruction that note() allowed is over. False where there was none.
     bool end_step();
 

@@ -49,6 +49,19 @@ def test_an_out_of_bounds_write(program: Path, examine: Examine) -> None:
     assert (unchecked["function"], unchecked["line"]) == ("add_on_device", _line_of("add<<<blocks, 256>>>"))
 
 
+@pytest.mark.parametrize("flags", [(), ("--schedule", "3")], ids=["in order", "drawn"])
+def test_the_system_may_use_memory_that_host_and_device_share(
+    program: Path, examine: Examine, flags: tuple[str, ...]
+) -> None:
+    run = examine("--check=full", *flags, program, "files")
+    assert (run.exit_code, run.problems) == (0, {})
+    early = examine("--check=full", *flags, program, "early-files")
+    assert early.exit_code == 0
+    assert early.stdout == "16384\n", "the system could read it"
+    race = early.problems["race with the host"]
+    assert (race["function"], race["line"]) == ("run_files", _line_of("// written too early"))
+
+
 def test_a_read_before_the_device_is_done(program: Path, examine: Examine) -> None:
     run = examine("--check=full", program, "early")
 

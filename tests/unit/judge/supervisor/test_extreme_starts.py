@@ -1,4 +1,4 @@
-"""The constants that a maximum starts from are found in PTX, and one is blamed where replacing it makes the answer right."""
+"""The constants that a maximum starts from are found in PTX, and one is blamed where replacing it helps."""
 
 from __future__ import annotations
 

@@ -180,12 +180,41 @@ int run_early() {
     return sum;
 }
 
+__global__ void twice(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }
+
+// The system reads and writes memory that the device may use: another buffer meanwhile, and this one when it is done, or too early.
+int run_files(bool early) {
+    constexpr size_t count = 4096, size = count * sizeof(int);
+    int *one, *other;
+    cudaMallocHost(&one, size);
+    cudaMallocHost(&other, size);
+    for (size_t i = 0; i < count; ++i) one[i] = static_cast<int>(i);
+    std::FILE *file = std::tmpfile();
+    size_t moved = std::fwrite(one, sizeof(int), count, file);
+    twice<<<count / 256, 256>>>(one);
+    std::rewind(file);
+    moved += std::fread(other, sizeof(int), count, file);
+    if (early) std::printf("%zd\n", write(fileno(file), one, size));  // written too early
+    twice<<<count / 256, 256>>>(other);
+    cudaDeviceSynchronize();
+    twice<<<1, 256>>>(other);
+    if (pwrite(fileno(file), one, size, 0) != size || pread(fileno(file), one, size, 0) != size) return 1;
+    cudaDeviceSynchronize();
+    if (moved != 2 * count || one[count - 1] != 2 * (count - 1) || other[count - 1] != 2 * (count - 1)) return 2;
+    std::fclose(file);
+    cudaFreeHost(one);
+    cudaFreeHost(other);
+    return 0;
+}
+
 int main(int argc, char **argv) {
     std::string what = argc > 1 ? argv[1] : "add";
     if (what == "add") return report("add", add_on_device());
     if (what == "bounds") return report("bounds", add_on_device(n + 1));
     if (what == "events") return run_events();
     if (what == "early") return run_early();
+    if (what == "files") return run_files(false);
+    if (what == "early-files") return run_files(true);
     if (what == "leak") return report("leak", run_leak());
     if (what == "misuse") return run_misuse();
     if (what == "unchecked") return run_unchecked(false);
