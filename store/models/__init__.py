@@ -2,7 +2,7 @@
 
 from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
-from store.models.boards import Audit, AuditJob, Measurement
+from store.models.boards import Audit, AuditJob, LibraryTime, Measurement
 from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
 from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension, RosterEntry
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
@@ -51,6 +51,7 @@ __all__ = [
     "GivenUp",
     "Identity",
     "Job",
+    "LibraryTime",
     "Measurement",
     "Notice",
     "OneTimeLink",

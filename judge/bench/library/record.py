@@ -62,6 +62,13 @@ def speed(time_s: Interval, library: LibraryTime) -> Interval:
     return Interval(library.value / time_s.value, library.low / time_s.high, library.high / time_s.low)
 
 
+def ratio_in_words(ratio: Interval, library: str) -> str:
+    """Returns what ``speed`` returns as pages and commands show it: ``1.34× cuBLAS (1.31 to 1.37)``."""
+    if ratio.low == ratio.high:
+        return f"{ratio.value:.2f}× {library}"
+    return f"{ratio.value:.2f}× {library} ({ratio.low:.2f} to {ratio.high:.2f})"
+
+
 def versions() -> dict[str, str]:
     """Returns the versions of the packages that are installed here; without PyTorch and CuPy there are no baselines."""
     found = {}
