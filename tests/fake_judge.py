@@ -155,8 +155,11 @@ class FakeJudge:
     def audit(
         self, built: Sequence[tuple[bytes, BuildReport]], pack: Any, device: DeviceInfo, *,
         sources: Sequence[bytes], seed: int, cancelled: Callable[[], bool],
+        on_libraries: Callable[[Sequence[LibraryTime]], None] = lambda _: None,
     ) -> list[Judgement]:  # fmt: skip
         judged = []
+        if self.libraries:
+            on_libraries(self.libraries)
         for artifact, report in built:
             orders = _orders(artifact)
             self._note(orders, "audit")
