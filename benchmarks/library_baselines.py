@@ -29,6 +29,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from judge.bench.library.record import LibraryTime, speed
+from judge.bench.statistics import Interval
 from judge.compile.toolchain import find_toolchain
 from judge.gpu.kernels.build import ensure_kernels
 from judge.packs import judging
@@ -236,10 +238,7 @@ def fastest(row: dict[str, Any], names: list[str]) -> tuple[str, list[float]] | 
 
 
 def table(document: dict[str, Any]) -> str:
-    """Returns a Markdown table of all rows, what the library wins by most first.
-
-    ``ours / library`` above 1: the library is faster.
-    """
+    """Returns a Markdown table of all rows, what the library wins by most first, under how many it wins."""
     found = []
     for slug, row in document["rows"].items():
         pack = load_pack(ROOT / "challenges" / slug)
@@ -247,16 +246,26 @@ def table(document: dict[str, Any]) -> str:
         ours = fastest(row, list(OURS))
         if library is None or ours is None:
             continue
-        title = next(baseline.library for baseline in pack.baselines.calls if baseline.name == library[0])
-        ratio = ours[1][0] / library[1][0]
-        ends = ours[1][1] / library[1][2], ours[1][2] / library[1][1]
-        text = f"{ratio:.2f}× ({ends[0]:.2f} to {ends[1]:.2f})"
+        baseline = next(baseline for baseline in pack.baselines.calls if baseline.name == library[0])
+        said = LibraryTime(baseline.name, baseline.library, baseline.conditions, *library[1])
+        ratio = speed(Interval(*ours[1]), said)
         plain = f"{row['times']['plain'][0] * 1e6:,.1f}" if "plain" in row["times"] else ""
-        cells = f"| {slug} | {title} | {library[1][0] * 1e6:,.1f} | {plain} | {ours[1][0] * 1e6:,.1f} | {text} |"
-        found.append((ratio, cells))
-    head = ["| Challenge | Library | Library, µs | Plain, µs | Our best, µs | Our best / library |"]
-    head.append("| --- | --- | ---: | ---: | ---: | ---: |")
-    return "\n".join(head + [cells for _, cells in sorted(found, reverse=True)])
+        name = f"{said.library}, {said.conditions}" if said.conditions else said.library
+        times = f"{said.value * 1e6:,.1f} | {plain} | {ours[1][0] * 1e6:,.1f}"
+        found.append(
+            (ratio, f"| {slug} | {name} | {times} | {ratio.value:.2f}× ({ratio.low:.2f} to {ratio.high:.2f}) |")
+        )
+    found.sort(key=lambda each: each[0].value)
+    faster = sum(ratio.high < 1 for ratio, _ in found)
+    slower = sum(ratio.low > 1 for ratio, _ in found)
+    head = f"The library is faster in {faster} of {len(found)}, our best kernel in {slower}; the others cannot be told apart."
+    lines = [
+        head,
+        "",
+        "| Challenge | Library | Library, µs | Plain, µs | Our best, µs | Times as fast as the library |",
+    ]
+    lines.append("| --- | --- | ---: | ---: | ---: | ---: |")
+    return "\n".join(lines + [cells for _, cells in found])
 
 
 def stored(document: dict[str, Any]) -> Path:
@@ -286,7 +295,8 @@ def rewrite_readme() -> None:
         document = json.loads(path.read_text())
         said = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
         parts.append(f"**{document['device']['name']}** ({said}), {document['taken_at']}:\n\n{table(document)}")
-    readme.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}")
+    text = "\n\n".join(parts) or "None has been measured yet."
+    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main() -> int:

@@ -49,7 +49,7 @@ def test_a_process_that_ends_is_said_with_what_to_try() -> None:
 def test_a_process_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     with LibraryProcess(named("hangs"), GPU, KERNELS, 1) as opened:
         monkeypatch.setattr(process, "_ROUND_S", 0.2)
-        with pytest.raises(InternalError, match="do not answer within 0.2 s"):
+        with pytest.raises(InternalError, match="do not answer within"):
             opened.round()
 
 
