@@ -258,7 +258,8 @@ def table(document: dict[str, Any]) -> str:
     found.sort(key=lambda each: each[0].value)
     faster = sum(ratio.high < 1 for ratio, _ in found)
     slower = sum(ratio.low > 1 for ratio, _ in found)
-    head = f"The library is faster in {faster} of {len(found)}, our best kernel in {slower}; the others cannot be told apart."
+    won = f"The library is faster in {faster} of {len(found)}, our best kernel in {slower}"
+    head = f"{won}; the rest is too close to tell."
     lines = [
         head,
         "",
