@@ -34,6 +34,8 @@ _MEMORY_BYTES = 1 << 30
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.5, 30.0
 #: So many seconds at the start say nothing about the rate.
 _SETTLING_S = 5.0
+#: The most kernels on one GPU at a time where nothing is timed.
+_MOST_BESIDE = 8
 _EMULATOR = "emulator"
 
 
@@ -78,7 +80,9 @@ def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSet
     jobs = options.jobs or min(processors if kinds == {False} else max(1, processors // 2), _fitting())
     # Kernels side by side keep the processors busy better than threads of one.
     threads = settings.emulator_threads or min(8, max(1, processors // jobs))
-    plan = Plan(targets, screen, jobs, options.mode, options.seed, tuple(str(folder) for folder in options.packs))
+    beside = min(_MOST_BESIDE, max(1, processors // (2 * len(targets)))) if options.mode == "check" else 1
+    packs = tuple(str(folder) for folder in options.packs)
+    plan = Plan(targets, screen, jobs, options.mode, options.seed, packs, beside)
     return plan, dataclasses.replace(settings, emulator_threads=threads)
 
 
@@ -132,12 +136,16 @@ def _streamed() -> Iterator[Kernel | Result]:
             name = json.dumps(told.get("id", number))
             source = told["source"].encode("utf-8", "surrogateescape")
             seed = told.get("seed")
+            language = told.get("language")
             if not isinstance(told["challenge"], str) or not (seed is None or type(seed) is int):
                 raise TypeError
-            yield Kernel(name, told["challenge"], source, None if seed is None else seed % 2**63)
+            if not (language is None or isinstance(language, str)):
+                raise TypeError
+            yield Kernel(name, told["challenge"], source, None if seed is None else seed % 2**63, language)
         except (ValueError, KeyError, TypeError, AttributeError):
             why = (
-                'is not a kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" if you like'
+                'is not a kernel: a line is {"id": ..., "challenge": "SLUG", "source": "..."}, with "seed" and '
+                '"language" if you like'
             )
             yield Result(Kernel(name, "", b""), problem=f"line {number} {why}")
 
@@ -197,7 +205,9 @@ def _line(result: Result, plan: Plan, settings: JudgeSettings) -> dict[str, Any]
 def _key(kernel: Kernel, plan: Plan, settings: JudgeSettings) -> str:
     """Names what a judgement depends on: where it differs, ``--resume`` judges again."""
     kinds = sorted({target.device.key for target in plan.targets})
-    about = [kernel.name, kernel.challenge, kinds, plan.mode, plan.screen is not None, settings.precision]
+    about = [
+        kernel.name, kernel.challenge, kernel.language, kinds, plan.mode, plan.screen is not None, settings.precision,
+    ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(about).encode())
     digest.update(kernel.source)
     return digest.hexdigest()[:16]

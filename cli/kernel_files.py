@@ -1,4 +1,4 @@
-"""Finds the kernels of a batch: the ``.cu`` files in folders, and the challenge that each is for.
+"""Finds the kernels of a batch: the ``.cu`` files in folders, those in Triton, and the challenge that each is for.
 
 The challenge is what ``-c`` says, else what the file says (``// gpujudge: challenge=SLUG``), else the nearest folder
 above the file, or the file itself, with the name of a challenge. What is no kernel is told like a kernel that fails.
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from cli.errors import UsageError
 from cli.headers import with_headers
-from cli.source import parse_directive
+from cli.source import language_of, parse_directive
 from judge.batch.kernels import Kernel, Result
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.settings import BuildLimits
 
 _MOST_BYTES = BuildLimits().source_bytes
@@ -44,7 +45,17 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
     for place, folders, names in os.walk(folder, onerror=fail):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place) / name for name in sorted(names) if name.endswith(".cu"))
+        yield from (path for name in sorted(names) if _is_kernel(path := Path(place) / name))
+
+
+def _is_kernel(path: Path) -> bool:
+    """Returns whether a file of a folder is judged. Of files in Python, those that speak of Triton are."""
+    if path.suffix != ".py":
+        return path.suffix == ".cu"
+    try:
+        return b"triton" in _content(path)
+    except (OSError, UsageError):
+        return False
 
 
 def read_kernel(path: Path, challenge: str | None, slugs: Collection[str]) -> Kernel | Result:
@@ -52,8 +63,11 @@ def read_kernel(path: Path, challenge: str | None, slugs: Collection[str]) -> Ke
     name = str(path)
     try:
         content = _content(path)
-        challenge = challenge or parse_directive(content).get("challenge") or _challenge_of(path, slugs)
-        content, _ = with_headers(path, content)
+        named = parse_directive(content)
+        challenge = challenge or named.get("challenge") or _challenge_of(path, slugs)
+        language = language_of(path, named.get("language"))
+        if language is None or BUILTIN_LANGUAGES.of(language).companions:
+            content, _ = with_headers(path, content)
     except OSError as error:
         return Result(Kernel(name, "", b""), problem=f"cannot be read: {error.strerror or error}")
     except UsageError as error:
@@ -61,7 +75,7 @@ def read_kernel(path: Path, challenge: str | None, slugs: Collection[str]) -> Ke
     if challenge is None:
         why = "which challenge is it for? Put it into a folder of that name, or begin it with `// gpujudge: challenge=`"
         return Result(Kernel(name, "", b""), problem=why)
-    return Kernel(name, challenge, content)
+    return Kernel(name, challenge, content, language=language)
 
 
 def _challenge_of(path: Path, slugs: Collection[str]) -> str | None:

@@ -103,7 +103,8 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
     for number, case in enumerate(failed[:_SHOWN_CASES]):
         # Of a call that did not return, no time is known.
         took = f", {case.wall_s:.3g} s" if case.wall_s else ""
-        line = f"    {case.verdict.value:<4}{case.id} ({case.group}{took})"
+        sizes = f"{case.name}, " if case.sizes else ""
+        line = f"    {case.verdict.value:<4}{case.id} ({sizes}{case.group}{took})"
         out.append(Text(line, style="red"))
         if number >= _DETAILED_CASES:
             continue

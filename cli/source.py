@@ -113,20 +113,20 @@ def read_sources(
 
 
 def parse_directive(content: bytes) -> dict[str, str]:
-    """Returns ``challenge``, ``device`` and ``language`` from the file's ``// gpujudge:`` line. Raises UsageError."""
+    """Returns what the file's ``// gpujudge:`` line says of challenge, device, language and arch. Raises UsageError."""
     match = _DIRECTIVE.search(split_files(content[:_DIRECTIVE_WITHIN_BYTES])[0].content)
     if match is None:
         return {}
     words = match["words"].decode("utf-8", "replace").split()
     if not match["colon"]:
-        if not any(word.startswith(("challenge=", "device=", "language=")) for word in words):
+        if not any(word.startswith(("challenge=", "device=", "language=", "arch=")) for word in words):
             return {}  # a comment that speaks of gpujudge
         raise UsageError("`// gpujudge` has no colon", hint=f"Write `// gpujudge: {' '.join(words)}`.")
     named: dict[str, str] = {}
     for word in words:
         key, equals, value = word.partition("=")
-        if key not in ("challenge", "device", "language") or not equals or not value:
-            known = "challenge=SLUG, device=NAME and language=NAME"
+        if key not in ("challenge", "device", "language", "arch") or not equals or not value:
+            known = "challenge=SLUG, device=NAME, language=NAME and arch=NAME"
             raise UsageError(f"`// gpujudge:` does not know {word!r}", hint=f"It takes {known}.")
         named[key] = value
     return named

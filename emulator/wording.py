@@ -15,9 +15,9 @@ class Wording:
     """Words for one language; those that are empty add nothing to a sentence.
 
     ``block`` is what it calls a block. ``not_launched`` says how to see whether a kernel was launched, ``bounds`` what
-    keeps an access within its buffer. The others are advice on time: ``divergence`` explains idle lanes, ``masked``
-    lanes whose loads are masked off, which are not reported where it is empty, and ``occupancy`` says by resource what
-    gives more of it.
+    keeps an access within its buffer; ``lowest`` and ``highest`` are the numbers beyond all others. The rest is advice
+    on time: ``divergence`` explains idle lanes, ``masked`` lanes whose loads are masked off, which are not reported
+    where it is empty, and ``occupancy`` says by resource what gives more of it.
     """
 
     block: str
@@ -26,6 +26,8 @@ class Wording:
     divergence: str
     combining: str
     local: str
+    lowest: str
+    highest: str
     bounds: str = ""
     latency: str = ""
     conflicts: str = ""
@@ -40,6 +42,8 @@ CUDA = Wording(
     divergence="the threads of a warp part ways (divergence)",
     combining="combine values within the warp or block first",
     local="an array indexed by what is known only at run time",
+    lowest="-INFINITY",
+    highest="INFINITY",
 )
 TRITON = Wording(
     block="program",
@@ -52,6 +56,8 @@ TRITON = Wording(
     divergence="few threads have an element here, as in a reduction (divergence); use larger tiles or fewer num_warps",
     combining="combine values within the program first, by tl.sum or tl.histogram",
     local="Triton keeps a part of a tile there; use smaller tiles or more num_warps",
+    lowest='float("-inf")',
+    highest='float("inf")',
     latency="; try more programs, another num_warps, or num_stages in loops with tl.dot",
     conflicts="; Triton chooses the layout, and another tile size or num_warps gives another one",
     masked="BLOCK is far larger than what there is to load",

@@ -13,7 +13,7 @@ from dataclasses import field
 from typing import Any, Final, Literal
 
 from emulator.records import dataclass
-from judge.measurements import WHEN_KNOWN, Measurement
+from judge.measurements import WHEN_KNOWN, Measurement, sizes_in_words
 from judge.verdict import Verdict
 
 #: The version of the JSON form. Raise it with every change that ``judge.judgement_json`` must migrate.
@@ -188,6 +188,7 @@ class ShownArray:
 class CaseJudgement:
     """The verdict on one case. ``group`` is ``sample``, ``hidden``, ``benchmark`` or ``custom`` (the user's own).
 
+    ``sizes`` are its axes (``{"N": 4}``).
     ``output`` is what the program printed in a sample or custom case, its beginning if that is long, and ``shown`` its
     arguments; of other cases nothing is shown, since it could hold hidden inputs.
     """
@@ -202,7 +203,13 @@ class CaseJudgement:
     output: str = field(default="", metadata=WHEN_KNOWN)
     #: What the case is about, if it failed.
     description: str = field(default="", metadata=WHEN_KNOWN)
+    sizes: dict[str, int] = field(default_factory=dict, metadata=WHEN_KNOWN)
     shown: tuple[ShownArray, ...] = field(default=(), metadata=WHEN_KNOWN)
+
+    @property
+    def name(self) -> str:
+        """What people call the case: its sizes, or else its id."""
+        return sizes_in_words(self.sizes) or self.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
 
@@ -77,10 +78,16 @@ class ModelledLine(WorkCounts):
     share: float
 
 
+def sizes_in_words(sizes: Mapping[str, int]) -> str:
+    """Returns ``M = 4, N = 1,000``."""
+    return ", ".join(f"{axis} = {size:,}" for axis, size in sizes.items())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkCase:
     """The time of one benchmark case. ``value`` is the score, in the unit of the measurement's metric.
 
+    ``sizes`` are the case's axes (``{"N": 4}``).
     ``samples`` are all timed calls in order, ``processes`` the same by process. ``roofline_s`` is the least time that
     the device's measured peaks allow. ``stopped_by`` says why each process took no more samples, ``opened`` how many of
     the timed calls were checked. ``clock_…`` and ``around_s`` are what the judge's own clock saw: see
@@ -102,6 +109,12 @@ class BenchmarkCase:
     around_s: float | None = field(default=None, metadata=WHEN_KNOWN)
     replayed_s: float | None = field(default=None, metadata=WHEN_KNOWN)
     not_replayed: str | None = field(default=None, metadata=WHEN_KNOWN)
+    sizes: dict[str, int] = field(default_factory=dict, metadata=WHEN_KNOWN)
+
+    @property
+    def name(self) -> str:
+        """What people call the case: its sizes, or else its id."""
+        return sizes_in_words(self.sizes) or self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,8 @@ from judge.verdict import Verdict, combine_verdicts
 
 #: So often everything is judged again because a runner was killed, perhaps from outside.
 _MAX_KILLS = 2
+#: The precision of the unranked time of a run, which somebody waits for.
+_RUN_PRECISION = 0.02
 
 
 class Mode(StrEnum):
@@ -109,7 +111,7 @@ def run(
     ending = ExitStack()
     try:
         backend = backends.of(device.kind)
-        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, shared=mode is Mode.CHECK, cancelled=cancelled))
         task = _Task(source, pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
         factory = sessions_for(
             backend,
@@ -149,14 +151,14 @@ def judge(
     report = BuildReport(ok=False, wall_s=0.0)
     try:
         backend = backends.of(device.kind)
-        threads = ending.enter_context(backend.hold(device, settings, cancelled=cancelled))
+        threads = ending.enter_context(backend.hold(device, settings, shared=mode is Mode.CHECK, cancelled=cancelled))
         language = languages.of(pack.build.language)
         task = _Task(source, pack, device, seed, mode, settings, backend, language, progress)
         cases = (*task.cases, *task.benchmarks)
         factory = sessions_for(backend, pack, cases, device, settings, cancelled=cancelled, warm=early, threads=threads)
         session = factory.start()
         ending.callback(session.finish)
-        timed = mode is Mode.SUBMIT and bool(task.benchmarks)
+        timed = mode is not Mode.CHECK and bool(task.benchmarks)
         ahead = backend.begin_ahead(pack, task.benchmarks, device, settings, factory) if timed else None
         if ahead is not None:
             ending.callback(ahead.close)
@@ -211,6 +213,13 @@ class _Task:
         """Builds a ``solve`` that does nothing. Raises InternalError."""
         return self.language.build_null_kernel(self.pack, self.backend.target(self.device), self.settings)
 
+    @property
+    def timing_settings(self) -> JudgeSettings:
+        """The settings with the precision of this task's times."""
+        if self.mode is not Mode.RUN:
+            return self.settings
+        return dataclasses.replace(self.settings, precision=max(self.settings.precision or 0.0, _RUN_PRECISION))
+
     def on_timed(self, case: Case, calls: int, total: int) -> None:
         """Reports how many calls of a benchmark were timed."""
         self.progress(Progress("timing", case.id, None, calls, total))
@@ -246,7 +255,7 @@ def _judge_built(
     pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
     case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
-        pack, benchmarks, device, task.settings, task.seed, report, artifact, task.build_null_kernel, factory,
+        pack, benchmarks, device, task.timing_settings, task.seed, report, artifact, task.build_null_kernel, factory,
         case_runner, task.on_timed, ending, ahead,
     )  # fmt: skip
     scorer: Scorer = UntimedScorer(job) if task.mode is Mode.CHECK else task.backend.scorer(job)
@@ -298,7 +307,7 @@ def _all_accepted(judged: Sequence[CaseJudgement]) -> bool:
 
 def _flooded(case: CaseJudgement) -> CaseJudgement:
     verdict = Verdict.OUTPUT_LIMIT_EXCEEDED
-    return CaseJudgement(case.id, case.group, verdict, case.wall_s, FLOODED)
+    return CaseJudgement(case.id, case.group, verdict, case.wall_s, FLOODED, sizes=case.sizes)
 
 
 def _last_one(case: CaseJudgement, skipped: int) -> CaseJudgement:

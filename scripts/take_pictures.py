@@ -96,7 +96,7 @@ def run(page: Page, address: str, source: str, fields: dict[str, str]) -> None:
         page.click("#open-own-input")
         for name, text in fields.items():
             page.fill(f"[name='input.{name}']", text)
-    page.click("button[value=run]")
+    page.click("button[value=run]:visible")
     page.wait_for_selector("#outcome .report", timeout=1000 * JUDGED_WITHIN_S)
     page.wait_for_timeout(500)
 

@@ -40,6 +40,7 @@ from web.json import Json
 from web.kept import Kept
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, USER_STREAMS, StreamSlots
+from web.lti import views as lti
 from web.mail import make_delivery
 from web.openings import Openings
 from web.people import views as people
@@ -102,6 +103,8 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     rates.register_limits(app, settings)
     csrf = CSRFProtect(app)
     csrf.exempt(api.blueprint)  # it ignores cookies
+    csrf.exempt(lti.platform_blueprint)  # its forms are those of other sites, which sign them
+    app.register_blueprint(lti.platform_blueprint)
     for part in (
         challenges,
         tracks,
@@ -117,6 +120,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         people,
         contests,
         classes,
+        lti,
         accounts,
         admin,
         api,

@@ -1,7 +1,9 @@
 """Security headers of every response, and the check of redirect targets after a log-in.
 
 The content security policy forbids inline scripts. Style sheets come from this site or carry the request's nonce: the
-editor (CodeMirror) creates its style sheet at run time with the nonce that the page gives it.
+editor (CodeMirror) creates its style sheet at run time with the nonce that the page gives it. No page is shown in a
+frame of another site, and forms go to this one alone, but for the origins that a view puts into ``g.framed_by`` and
+``g.posts_to``.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ def register_security_headers(app: Flask) -> None:
     @app.after_request
     def add_headers(response: Response) -> Response:
         nonce = g.get("style_nonce")
+        none, posts_to = "'none'", ["'self'", *g.get("posts_to", ())]
         styles = "'self'" if nonce is None else f"'self' 'nonce-{nonce}'"
         response.headers["Content-Security-Policy"] = (
             f"default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; font-src 'self'; "
-            "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+            f"connect-src 'self'; form-action {' '.join(posts_to)}; "
+            f"base-uri 'none'; frame-ancestors {' '.join(g.get('framed_by', ())) or none}"
         )
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["X-Frame-Options"] = "DENY"
+        if not g.get("framed_by"):
+            response.headers["X-Frame-Options"] = "DENY"
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cross-Origin-Opener-Policy"] = "same-origin"
         response.headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"

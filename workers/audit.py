@@ -42,6 +42,7 @@ def audit_one(context: WorkerContext, device: DeviceInfo, service: DeviceService
             owner=context.owner,
             now=context.clock(),
             max_failures=context.rules.max_failures,
+            lacking=context.lacking,
         )
     if lease is None:
         return False

@@ -44,7 +44,7 @@ def recheck_one(context: WorkerContext, stage: Stage, device_key: str | None = N
     if not context.settings.rechecks:
         return False
     with context.reads() as session:
-        waits = is_recheck_waiting(session, now=context.clock())
+        waits = is_recheck_waiting(session, now=context.clock(), lacking=context.lacking)
     # The emulator's library is compiled only where there is something to check.
     if not waits or not context.judge.can_recheck():
         return False
@@ -52,6 +52,7 @@ def recheck_one(context: WorkerContext, stage: Stage, device_key: str | None = N
         lease = claim_recheck(
             session, owner=context.owner, now=context.clock(), lease_s=_LEASES * context.rules.lease_s,
             max_failures=context.rules.max_failures, max_losses=context.rules.max_losses,
+            lacking=context.lacking,
         )  # fmt: skip
     if lease is None:
         return False

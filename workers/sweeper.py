@@ -26,6 +26,7 @@ from store.queue.doorbell import ring_queue
 from store.queue.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
 from store.teaching.contest_audits import request_contest_audits
 from workers.context import WorkerContext
+from workers.lti import start_exchange
 from workers.webhooks import start_sending
 
 log = structlog.get_logger(__name__)
@@ -100,9 +101,10 @@ def sweep_if_overdue(context: WorkerContext) -> bool:
 
 
 def sweep_for_ever(context: WorkerContext) -> None:
-    """Sweeps, and sends the messages of contests, until the process is stopped. Logs database errors and goes on."""
+    """Sweeps, sends contests' messages and talks to learning platforms until stopped. Logs database errors."""
     log.info("sweeper.ready")
     start_sending(context)
+    start_exchange(context)
     history_after = 0
     while True:
         try:

@@ -7,6 +7,7 @@ import typer
 from cli.commands import (
     held_devices,
     job_queue,
+    lti,
     notices,
     operated_submissions,
     operator_log,
@@ -22,5 +23,6 @@ app.add_typer(held_devices.app, name="device")
 app.add_typer(users.app, name="user")
 app.add_typer(operated_submissions.app, name="submission")
 app.add_typer(served_challenges.app, name="challenge")
+app.add_typer(lti.app, name="lti")
 app.command("queue")(job_queue.queue)
 app.command("log")(operator_log.log)

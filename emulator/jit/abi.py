@@ -15,6 +15,8 @@ class Space(IntEnum):
     CONST = 3
     GENERIC = 4
     PARAM = 5
+    #: Only while addresses are resolved: accesses to shared memory of the cluster are generic to the library.
+    CLUSTER = 6
 
 
 class Access(IntEnum):

@@ -268,7 +268,13 @@ class Emitter(ABC):
         self.most_scratch = max(self.most_scratch, self._scratch_used)
         return f"%scratch{self._scratch_used - 1}"
 
+    def fragment(self, count: int) -> str:
+        """Returns a pointer to stack for ``count`` vectors of 32-bit registers, valid until the next instruction."""
+        self.most_fragment = max(self.most_fragment, count)
+        return "%fragment"
+
     most_scratch = 0
+    most_fragment = 0
 
     def spill(self, *values: Value) -> str:
         """Stores the vectors one after another in a scratch slot. Returns its pointer."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import INVARIANT, SCRATCH_BYTES, Emitter
 from emulator.jit.ops import EMITTERS
+from emulator.jit.ops.warpgroup import report_early_use
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.special_registers import read_special_register
 from emulator.jit.unit import Unit
@@ -102,6 +103,9 @@ class FunctionEmitter(Emitter):
     def do(self, instruction: Instruction) -> None:
         self.begin(instruction)
         check_modifiers(instruction)
+        product = self.unit.early_uses.get(id(instruction))
+        if product is not None:
+            report_early_use(self, instruction, product)
         try:
             EMITTERS[instruction.opcode](self, instruction)
         except MALFORMED as error:  # operands that it has nowhere in PTX, or that nobody here has thought of
@@ -126,6 +130,8 @@ class FunctionEmitter(Emitter):
         """Returns the text of the whole function, with its prologue."""
         head = [f"define internal i32 @{name}(ptr noalias %ctx) #0 {{", "entry:"]
         head += [f"  %scratch{n} = alloca [{SCRATCH_BYTES} x i8], align 64" for n in range(self.most_scratch)]
+        if self.most_fragment:
+            head.append(f"  %fragment = alloca [{4 * LANES * self.most_fragment} x i8], align 64")
         head.append(f"  %registers_at = getelementptr i8, ptr %ctx, i64 {REGISTERS}")
         head.append("  %registers = load ptr, ptr %registers_at, align 8, !invariant.load !0")
         return "\n".join(head + self.b.lines + ["}"])

@@ -147,6 +147,12 @@ def flops_of(instruction: Instruction) -> tuple[str, int] | None:
 
 def _tensor_flops(instruction: Instruction) -> tuple[str, int] | None:
     shape = next((found for m in instruction.modifiers if (found := _SHAPE.match(m))), None)
+    if instruction.opcode == "wgmma":  # each warp makes a quarter
+        operand = next((scalar for scalar in instruction.types[1:] if scalar.tensor_type), None)
+        if shape is None or operand is None:
+            return None
+        m, n, k = map(int, shape.groups())
+        return operand.tensor_type, 2 * m * n * k // 4
     # d, a, b, c; or, of wmma with f16, d and c alone.
     types = [scalar for scalar in instruction.types if scalar.fragment_code is not None]
     operand = types[1] if len(types) == 4 else TYPES["f16"]

@@ -28,6 +28,17 @@ _RESERVED = {
     "1": RESERVED_SHARED_BYTES // 2,
 }
 
+# As emu_cluster_register of native/exec/semantics.h has them.
+_OF_CLUSTER = {
+    "cluster_ctaid": 0,
+    "cluster_nctaid": 3,
+    "clusterid": 6,
+    "nclusterid": 9,
+    "cluster_ctarank": 12,
+    "cluster_nctarank": 13,
+    "is_explicit_cluster": 14,
+}
+
 MULTIPROCESSORS = 132  # as native/api/device_model.h has it
 
 
@@ -97,6 +108,13 @@ def read_special_register(e: Emitter, name: str) -> Value:
         if kind == "envreg1":
             workspace = b.op("lshr", workspace, b.integer("i64", 32))
         return b.resize(workspace, "i32")
+    if kind in _OF_CLUSTER:
+        axes = index if axis else 0
+        if index == 3:
+            return b.integer("i32", 0)
+        which = f"i32 {_OF_CLUSTER[kind] + axes}"
+        result = Value(e.call("emu_cluster_register", "ptr %ctx", which, result="i32"), "i32")
+        return b.compare("icmp ne", result, b.integer("i32", 0)) if kind == "is_explicit_cluster" else result
     if kind.startswith("lanemask_"):
         masks = {
             "lt": lambda lane: (1 << lane) - 1,

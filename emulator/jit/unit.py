@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 
 from emulator.jit.abi import NO_BLOCK, Access, AtomicForm, Order, Space
+from emulator.jit.accumulators import early_uses
 from emulator.jit.artifact import AccessSite
 from emulator.jit.builder import LANES, SIZE
 from emulator.jit.guesses import guesses_of
@@ -99,11 +100,20 @@ class Unit:
     uses_barriers: bool = False
     uses_grid_barrier: bool = False
 
+    @property
+    def early_uses(self) -> dict[int, Instruction]:
+        """See ``accumulators``."""
+        if self._early_uses is None:
+            self._early_uses = early_uses(self.program.cfg)
+        return self._early_uses
+
     def site(self, instruction: Instruction, kind: Access, space: Space, size: int, elements: int = 1) -> int:
         """Returns the number of an access site, of ``size`` bytes in ``elements`` equal parts.
 
         Each instruction has its own, which both functions share, with a cache of the allocation that it hit last.
         """
+        if space is Space.CLUSTER:
+            space = Space.GENERIC
         key = (id(instruction), kind, space, size)
         index = self._site_of.get(key)
         if index is None:
@@ -210,6 +220,7 @@ class Unit:
         ]
         return patterns + tables
 
+    _early_uses: dict[int, Instruction] | None = None
     _block_of: dict[int, int] = field(default_factory=dict)
     _used: frozenset[str] | None = None
     _computed: frozenset[str] | None = None

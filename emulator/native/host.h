@@ -116,6 +116,7 @@ struct EmuLeak {
 struct EmuKernelInfo {
     uint32_t static_shared_bytes, local_bytes, constant_bytes;
     uint32_t max_threads;       // of a block: from __launch_bounds__, else 1024
+    uint32_t cluster[3];        // from __cluster_dims__; zeros: none
 };
 
 enum EmuCodeWanted : uint32_t {

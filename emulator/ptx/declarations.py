@@ -139,4 +139,7 @@ def parse_function_header(header: str, *, defined: bool) -> Function:
     limit = re.search(r"\.maxntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", match.group("rest"))
     if limit:
         function.max_threads = int(limit.group(1)) * int(limit.group(2) or 1) * int(limit.group(3) or 1)
+    cluster = re.search(r"\.reqnctapercluster\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", match.group("rest"))
+    if cluster:
+        function.cluster = int(cluster.group(1)), int(cluster.group(2) or 1), int(cluster.group(3) or 1)
     return function

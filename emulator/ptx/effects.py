@@ -65,6 +65,8 @@ def defs_and_uses(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str,
     split = 1 if facts.writes else 0
     written = tuple(name for operand in operands[:split] for name in registers_of(operand))
     read = tuple(name for operand in operands[split:] for name in registers_of(operand))
+    if facts.accumulates:
+        read = (*read, *written)
     if facts.reads_carry:
         read = (*read, CARRY)
     if "cc" in instruction.modifiers:

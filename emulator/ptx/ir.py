@@ -169,6 +169,7 @@ class Function:
     body: list[Instruction | Label] = field(default_factory=list)
     branch_tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     max_threads: int = 0
+    cluster: tuple[int, int, int] | None = None  # blocks, from __cluster_dims__
 
     def instructions(self) -> Iterator[Instruction]:
         return (item for item in self.body if isinstance(item, Instruction))

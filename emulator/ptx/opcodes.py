@@ -17,7 +17,7 @@ STRONG = frozenset(("volatile", "relaxed", "acquire", "release", "acq_rel", "mmi
 OF_SYSTEM = frozenset(("volatile", "mmio", "sys"))
 
 _ROUNDINGS = "rn rz rm rp"
-_SPACES = "global shared shared::cta local const param generic"
+_SPACES = "global shared shared::cta shared::cluster local const param generic"
 _ORDERS = f"weak cta cluster gpu sys {' '.join(STRONG)}"
 _CACHES = "ca cg cs lu cv wb wt nc"
 _COMPARISONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"
@@ -81,8 +81,8 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "slct", "ftz", _INT, _LANEWISE
     yield "cvt", f"{_ROUNDINGS} rni rzi rmi rpi rna ftz sat satfinite relu pack", Cost("convert"), _LANEWISE
     yield "mov", "", _OTHER, _LANEWISE
-    yield "cvta", f"{_SPACES} shared::cluster param::entry to", _OTHER, _LANEWISE
-    yield "isspacep", f"{_SPACES} shared::cluster param::entry", _INT, {}
+    yield "cvta", f"{_SPACES} param::entry to", _OTHER, _LANEWISE
+    yield "isspacep", f"{_SPACES} param::entry", _INT, {}
     yield "createpolicy", _ANY, _OTHER, {}
     # Memory.
     load = {"memory": Memory.LOAD, "divergence": Divergence.ADDRESS}
@@ -96,7 +96,11 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
         **_LANEWISE, "memory": Memory.ATOMIC, "has_effect": True, "divergence": Divergence.ALWAYS,
     }  # fmt: skip
     yield "red", atomic, _ATOMIC, {**_EFFECT, **_LANEWISE, "memory": Memory.ATOMIC}
-    yield "cp", f"async {_SPACES} ca cg commit_group wait_group wait_all mbarrier arrive noinc", _MEMORY, _EFFECT
+    bulk = "bulk tensor tile 1d 2d 3d 4d 5d bulk_group read mbarrier::complete_tx::bytes multicast::cluster prefetch L2"
+    yield "cp", (
+        f"async {_SPACES} ca cg commit_group wait_group wait_all mbarrier arrive noinc {bulk} "
+        "reduce add min max inc dec and or xor noftz"
+    ), _MEMORY, _EFFECT
     yield "prefetch prefetchu discard applypriority", _ANY, _OTHER, _NO_RESULT
     yield "membar fence", _ANY, _SYNC, _NO_RESULT
     # Barriers of a block, and of threads that count down.
@@ -104,17 +108,23 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "bar.sync bar.arrive bar.red bar.cta", barrier, _SYNC, _BARRIER
     yield "barrier.sync barrier.arrive barrier.red barrier.cta", barrier, _SYNC, _BARRIER
     yield "barget", _ANY, _OTHER, {"divergence": Divergence.NEVER, "is_counted": False}
-    mbarrier = f"parity noComplete {_SPACES} {_ORDERS}"
+    mbarrier = f"parity noComplete expect_tx {_SPACES} {_ORDERS}"
     yield "mbarrier.init mbarrier.inval", f"init inval {mbarrier}", _SYNC, {**_MBARRIER, **_NO_RESULT}
     yield "mbarrier.arrive mbarrier.arrive_drop", f"arrive arrive_drop {mbarrier}", _SYNC, _MBARRIER
     yield "mbarrier.test_wait mbarrier.try_wait", f"test_wait try_wait {mbarrier}", _SYNC, _MBARRIER
+    yield "mbarrier.expect_tx mbarrier.complete_tx", f"complete_tx {mbarrier}", _SYNC, {**_MBARRIER, **_NO_RESULT}
     yield "mbarrier.pending_count", f"pending_count {mbarrier}", _SYNC, _MBARRIER
+    # Clusters.
+    yield "barrier.cluster", f"cluster arrive wait aligned {_ORDERS}", _SYNC, _BARRIER
+    yield "mapa", f"{_SPACES}", _INT, {}
     # Warps.
     yield "bar.warp", "warp sync", _SYNC, {**_EFFECT, "sync": Sync.MASK}
     yield "shfl", "up down bfly idx sync", _WARP, {"divergence": Divergence.BROADCAST, "sync": Sync.MASK}
     yield "vote", "all any uni ballot sync", _WARP, {"divergence": Divergence.FULL_MASK, "sync": Sync.MASK}
     yield "redux", "add min max and or xor sync", _WARP, {"divergence": Divergence.FULL_MASK, "sync": Sync.MASK}
     yield "match", "any all sync", Cost("match"), {"divergence": Divergence.ALWAYS, "sync": Sync.MASK}
+    yield "elect", "sync", _WARP, {"divergence": Divergence.ALWAYS}
+    yield "setmaxnreg", "inc dec sync aligned", _OTHER, _NO_RESULT
     yield "activemask", "", _WARP, {"divergence": Divergence.NEVER}
     # Matrices.
     wmma = f"a b c d {_LAYOUTS} rn satfinite xor and popc {_SPACES}"
@@ -125,6 +135,15 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "mma", f"{_LAYOUTS} rn satfinite xor and popc", _TENSOR, {**matrix, "reports_faults": False}
     yield "ldmatrix", f"sync aligned m8n8 x1 x2 x4 trans {_SPACES}", _MEMORY, {
         **matrix, "memory": Memory.LOAD, "space": "shared", "is_awaited_in_shared": True,
+    }  # fmt: skip
+    yield "stmatrix", f"sync aligned m8n8 x1 x2 x4 trans {_SPACES}", _MEMORY, {
+        **matrix, **_EFFECT, "memory": Memory.STORE, "space": "shared",
+    }  # fmt: skip
+    yield "wgmma.mma_async", "mma_async sync aligned satfinite", _TENSOR, {
+        **matrix, "has_effect": True, "accumulates": True,
+    }  # fmt: skip
+    yield "wgmma.fence wgmma.commit_group wgmma.wait_group", "fence commit_group wait_group sync aligned", _SYNC, {
+        **_EFFECT, "sync": Sync.WARP,
     }  # fmt: skip
     yield "movmatrix", "sync aligned m8n8 trans", _WARP, {**matrix, "reports_faults": False}
     # Control flow.

@@ -110,8 +110,8 @@ _ROWS = (
     ScalarType("bf16",   _BF,            16,  1,    "i16",    "fp16", "bf16",   "tensor_bf16", 1,       7),
     ScalarType("bf16x2", _BF,            32,  2,    "i32",    "fp16", "bf16",   "",            None,    9),
     ScalarType("tf32",   Kind.TFLOAT,    32,  1,    "i32",    "",     "",       "tensor_tf32", 2,       None),
-    ScalarType("e4m3",   Kind.E4M3,      8,   1,    "i8"),
-    ScalarType("e5m2",   Kind.E5M2,      8,   1,    "i8"),
+    ScalarType("e4m3",   Kind.E4M3,      8,   1,    "i8",     "",     "",       "tensor_int8"),
+    ScalarType("e5m2",   Kind.E5M2,      8,   1,    "i8",     "",     "",       "tensor_int8"),
     ScalarType("e4m3x2", Kind.E4M3,      16,  2,    "i16"),
     ScalarType("e5m2x2", Kind.E5M2,      16,  2,    "i16"),
 )

@@ -242,6 +242,7 @@ class KernelInfo(ctypes.Structure):
         ("local_bytes", c_uint32),
         ("constant_bytes", c_uint32),
         ("max_threads", c_uint32),
+        ("cluster", c_uint32 * 3),
     ]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+from collections.abc import Sequence
+from ctypes import c_uint32
 
 from emulator.ptx import Module, PtxError, Unsupported, Variable
 from emulator.ptx.link import link
@@ -23,6 +25,7 @@ _OUT_OF_MEMORY = 2
 _MAX_THREADS = 1024
 _MAX_CONSTANT_BYTES = 64 << 10
 _LOCAL = re.compile(r"\.local\s+\.align\s+(\d+)\s+\.b8\s+[\w$]+\[(\d+)\]")
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 _log = logging.getLogger(__name__)
@@ -41,12 +44,14 @@ class Refusal:
     unsupported: str | None = None
 
 
-def read_module(image: bytes, substitute: str | None = None) -> tuple[Module, bytes]:
-    """Returns the linked PTX that the emulator runs, and a hash of its text. ``substitute`` is read in its place.
+def read_module(image: bytes, substitutes: Sequence[str] = ()) -> tuple[Module, bytes]:
+    """Returns the linked PTX that the emulator runs, and a hash of its text.
 
-    Raises ``FatBinaryError``, ``PtxError``, ``Unsupported``.
+    Each of ``substitutes`` is read in place of the text that has the same kernels. Raises ``FatBinaryError``,
+    ``PtxError``, ``Unsupported``.
     """
-    texts = _texts(image) if substitute is None else [substitute]
+    by_kernels = {tuple(_ENTRY.findall(text)): text for text in substitutes}
+    texts = [by_kernels.get(tuple(_ENTRY.findall(text)), text) if by_kernels else text for text in _texts(image)]
     module = link(texts)
     constants = sum(v.size for v in defined_variables(module) if v.space == "const")
     if constants > _MAX_CONSTANT_BYTES:
@@ -87,6 +92,7 @@ def describe_kernel(module: Module, name: str) -> KernelInfo:
         local_bytes=sum(int(size) for _, size in _LOCAL.findall(body)),
         constant_bytes=sum(v.size for v in module.variables.values() if v.space == "const"),
         max_threads=min(function.max_threads or _MAX_THREADS, _MAX_THREADS),
+        cluster=(c_uint32 * 3)(*(function.cluster or (0, 0, 0))),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from emulator.jit.artifact import Function
@@ -46,8 +46,8 @@ class Programs:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.kernels = Kernels(library)
-        #: PTX that programs which are loaded from now on get in place of their own.
-        self.substitute: str | None = None
+        #: PTX that programs which are loaded from now on get in place of what has the same kernels.
+        self.substitutes: Sequence[str] = ()
         self._library = library
         self._programs: dict[int, _Program] = {}
         #: The registers of a thread of each kernel, by its mangled name, where somebody else has asked ptxas.
@@ -82,7 +82,7 @@ class Programs:
 
     def _load(self, number: int, image: int) -> None:
         data = fatbinary.read_at(image)
-        module, digest = read_module(data, self.substitute)
+        module, digest = read_module(data, self.substitutes)
         variables = defined_variables(module)
         addresses = {variable.name: self._define(number, variable) for variable in variables}
         for variable in variables:

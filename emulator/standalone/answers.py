@@ -82,7 +82,7 @@ class Answers:
         found, name = self._module(question)
         info = describe_kernel(found.module, name)
         sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.max_threads)
-        return Writer().numbers("4I", *sizes).bytes()
+        return Writer().numbers("7I", *sizes, *info.cluster).bytes()
 
     def _count_registers(self, question: Reader) -> bytes:
         found, name = self._module(question)

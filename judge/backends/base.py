@@ -108,13 +108,16 @@ class Backend(Protocol):
         """Returns how many runners a worker keeps ready on the device."""
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[int | None]:
+        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        cancelled: Cancelled = lambda: False,
+    ) -> AbstractContextManager[int | None]:  # fmt: skip
         """Holds what a judgement has to itself of the device while it lasts. Raises Cancelled while it waits.
+
+        ``shared`` judgements, which time nothing, may hold a device side by side.
 
         Yields on how many threads the device may work; None where that is its own affair.
         """
-        del device, settings, cancelled
+        del device, settings, shared, cancelled
         return nullcontext()
 
     def begin_ahead(

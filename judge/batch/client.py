@@ -40,15 +40,17 @@ class JudgeError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel to judge: the text of a ``.cu`` file, and the slug of its challenge.
+    """A kernel to judge: its source, and the slug of its challenge.
 
     ``name`` is yours, and comes back with the result. ``seed`` decides hidden inputs; None: that of the ``Judge``.
+    ``language`` is ``cuda`` or ``triton``; None: the challenge's usual one, CUDA C++.
     """
 
     source: str
     challenge: str
     name: str = ""
     seed: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,8 @@ class Judge:
         future: Future[Result] = Future()
         number = next(self._numbers)
         told = {"id": number, "challenge": kernel.challenge, "source": kernel.source}
-        line = json.dumps(told if kernel.seed is None else {**told, "seed": kernel.seed})
+        more = {"seed": kernel.seed, "language": kernel.language}
+        line = json.dumps({**told, **{name: value for name, value in more.items() if value is not None}})
         with self._lock:
             process = self._started()
             self._waiting[number] = kernel, future

@@ -16,12 +16,14 @@ _UNUSABLE = 2
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's."""
+    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's, and ``language``
+    None the challenge's usual one."""
 
     name: str
     challenge: str
     source: bytes
     seed: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,8 @@ class Plan:
     """How a batch judges. ``mode`` is a value of ``judge.pipeline.Mode``.
 
     ``screen`` judges first what goes to another device, without times. ``jobs`` is how many kernels are built, or
-    judged on the emulator, at a time. ``seed`` is that of all kernels without their own.
+    judged on the emulator, at a time. ``beside`` is how many are judged on one GPU at a time: one, unless nothing is
+    timed. ``seed`` is that of all kernels without their own.
     """
 
     targets: tuple[Target, ...]
@@ -81,6 +84,7 @@ class Plan:
     mode: str
     seed: int
     packs: tuple[str, ...] = field(default=())
+    beside: int = 1
 
 
 def plain(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """Leads kernels through their steps: the filter, the build, the device.
 
 Each process of ``judge.batch.worker`` is led by a thread of its own. Those of the processors build for GPUs ahead and
-judge on the emulator; each GPU has one, which gets only what is built. Where a process ends, its kernel is judged once
-more in a new one; a device that fails is left out, and its kernel goes to another one.
+judge on the emulator. Each GPU has one where kernels are timed, several where not; they get only what is built. Where
+a process ends, its kernel is judged once more in a new one. A device that fails is left out, and its kernel goes to
+another one.
 """
 
 from __future__ import annotations
@@ -146,7 +147,7 @@ class Batch:
         self._lost: dict[str, str] = {}
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
-        self._most = _ON_THEIR_WAY * (plan.jobs + len(self._gpus))
+        self._most = _ON_THEIR_WAY * (plan.jobs + plan.beside * len(self._gpus))
 
     def results(self, kernels: Iterable[Kernel | Result]) -> Iterator[Result]:
         """Yields what is known of each kernel as soon as it is. A Result among the kernels is passed on.
@@ -156,7 +157,8 @@ class Batch:
         for _ in range(self._plan.jobs):
             self._lead(self._queues.processors, None)
         for target in self._gpus:
-            self._lead(self._queues.devices, target)
+            for _ in range(self._plan.beside):
+                self._lead(self._queues.devices, target)
         threading.Thread(target=self._read, args=(kernels,), name="batch-reader", daemon=True).start()
         while (result := self._results.get()) is not None:
             if isinstance(result, BaseException):
@@ -238,6 +240,7 @@ class Batch:
         request = {
             "do": step.do, "mode": step.mode, "device": plain(on.device), "challenge": task.kernel.challenge,
             "source": task.kernel.source.decode("utf-8", "surrogateescape"), "seed": seed,
+            "language": task.kernel.language,
         }  # fmt: skip
         try:
             answer = process.ask(request)
@@ -280,9 +283,10 @@ class Batch:
     def _lose(self, target: Target, problem: str, task: _Task) -> None:
         """Leaves a device out. Where it was the last one, the kernels that need one are told so."""
         with self._changed:
+            is_news = target.name not in self._lost
             self._lost[target.name] = problem
             self._put(task, first=True)
-            is_last = len(self._lost) == len(self._gpus)
+            is_last = is_news and len(self._lost) == len(self._gpus)
         if is_last:
             threading.Thread(target=self._give_up, name="batch-without-device", daemon=True).start()
 

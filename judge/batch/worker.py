@@ -57,15 +57,15 @@ class Worker:
         device = DeviceInfo(**request["device"])
         source = request["source"].encode("utf-8", "surrogateescape")
         try:
-            pack = self._pack(request["challenge"])
+            pack = self._pack(request["challenge"], request["language"])
         except Unusable as error:
             return {"unusable": str(error)}
         if not pack.cases_for(device.kind):
             return {"unusable": f"{pack.slug} has no case for {device.kind}"}
         try:
             if request["do"] == "build":
-                return self._build(source, pack, device, is_timed=request["mode"] == pipeline.Mode.SUBMIT)
-            if (problem := self._hold(device)) is not None:
+                return self._build(source, pack, device, is_timed=request["mode"] != pipeline.Mode.CHECK)
+            if (problem := self._hold(device, shared=request["mode"] == pipeline.Mode.CHECK)) is not None:
                 return {"lost": problem}
             return self._judge(source, pack, device, request["seed"], request["mode"])
         except InternalError as error:
@@ -78,15 +78,22 @@ class Worker:
             self._warm.close()
         PROCESSES.close()
 
-    def _pack(self, slug: str) -> Pack:
+    def _pack(self, slug: str, language: str | None) -> Pack:
         found = Registry.load(self._packs, only=slug)
         if slug not in found.packs:
             found = Registry.load(self._packs)
         try:
-            return found.find(slug)
+            pack = found.find(slug)
+            pack = pack.in_language(language or pack.languages[0])
+        except ValueError as error:
+            raise Unusable(str(error)) from None
         except UnknownChallenge as error:
             broken = next((problem for problem in found.problems if problem.file.parent.name == slug), None)
             raise Unusable(f"challenge {slug} is broken: {broken}" if broken else str(error)) from None
+        missing = BUILTIN_LANGUAGES.of(pack.build.language).missing()
+        if missing:
+            raise Unusable(missing)
+        return pack
 
     def _build(self, source: bytes, pack: Pack, device: DeviceInfo, *, is_timed: bool) -> dict[str, Any]:
         if is_timed:
@@ -111,7 +118,7 @@ class Worker:
             self._health.job_ended(failed=judgement.verdict is Verdict.INTERNAL_ERROR)
         return {"judgement": to_json(judgement)}
 
-    def _hold(self, device: DeviceInfo) -> str | None:
+    def _hold(self, device: DeviceInfo, *, shared: bool) -> str | None:
         """Prepares the device at the first request for it. Returns why it can judge nothing, None if it can."""
         if self._device != device:
             backend = BUILTIN_BACKENDS.of(device.kind)
@@ -123,7 +130,7 @@ class Worker:
         if self._health is None:
             return None
         self._background.wait()
-        while not self._health.fit():
+        while not self._health.fit(shared=shared):
             if self._health.problem:
                 return self._health.problem
             threading.Event().wait(0.2)

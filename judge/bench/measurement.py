@@ -155,6 +155,7 @@ def _benchmark_cases(pack: Pack, timed: Sequence[TimedCase], kind: type[C]) -> t
     return tuple(
         kind(
             id=each.case.id,
+            sizes=dict(each.case.axes),
             value=each.value,
             samples=each.samples,
             processes=each.processes,

@@ -73,6 +73,7 @@ def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> M
         if wrong.size == 0:
             continue
         collector.add_places(start + wrong)
+        collector.zeros += int(wrong.size - np.count_nonzero(actual[part][wrong]))
         for index in wrong[:SHOWN]:
             allowed = 0.0 if bound is None else float(bound[start + index])
             collector.add(start + int(index), values[start + index], actual[start + index], allowed)

@@ -23,6 +23,9 @@ IMPRECISE = "imprecise: "
 #: those up to more may, if the code shows why: TF32 and halves have 8,192 times the rounding errors of a float.
 _IMPRECISE_SHARE, _IMPRECISE_TIMES, _MOST_TIMES = 0.01, 200.0, 20_000.0
 
+#: Factors as near as this are one factor. A single number has one up to this size, and one so near 1 is none.
+_SAME_FACTOR, _LARGEST_FACTOR, _FEWEST_FACTOR = 1e-4, 1025.0, 0.02
+
 
 def plain_number(value: object) -> float | int | str:
     """Returns a number as JSON can carry it: infinities and NaN become words."""
@@ -48,15 +51,20 @@ class MismatchCollector:
     allowed: list[float] = field(default_factory=list)
     #: The largest error as a multiple of the allowed one; infinite where there is none, or a number is not finite.
     times: float = 0.0
+    #: How many of the wrong elements are 0.
+    zeros: int = 0
     #: The largest finite magnitude among the expected values.
     scale: float = 0.0
     mapper: MismatchMapper = field(init=False)
+    _begins_at: int = 0
 
     def __post_init__(self) -> None:
         self.mapper = MismatchMapper(self.shape)
 
     def add_places(self, indices: npt.NDArray[np.integer[Any]]) -> None:
         """Counts wrong elements and where they lie, by their flat indices."""
+        if not self.count:
+            self._begins_at = int(indices[0])
         self.count += indices.size
         self.mapper.add(indices)
 
@@ -83,6 +91,8 @@ class MismatchCollector:
         imprecise = self.times if self.times <= _MOST_TIMES and small else None
         told = imprecision(imprecise)
         message = f"{told}{self.output}[{place}] is {self.got[0]}, expected {self.expected[0]}; {share}"
+        if imprecise is None:
+            message += self._pattern()
         return Mismatch(
             output=self.output,
             indices=tuple(self.indices),
@@ -97,6 +107,33 @@ class MismatchCollector:
             map=self.mapper.result(),
             imprecise=imprecise,
         )
+
+    def _pattern(self) -> str:
+        """Returns what the wrong elements have in common, in words; empty where that is nothing."""
+        is_whole = self.count == self.total
+        if not is_whole and self.zeros == self.count:
+            return ", and all of those are 0: does the grid reach them, and does a thread store each?"
+        if not is_whole and self.count > 1 and self.count == self.total - self._begins_at:
+            return ", all from there on"
+        factor = _common_factor(self.expected, self.got) if is_whole else None
+        if factor is None:
+            return ""
+        one = "it is" if self.total == 1 else "each shown is"
+        return f"; {one} {factor:.6g} times the expected value"
+
+
+def _common_factor(expected: Sequence[float | int | str], got: Sequence[float | int | str]) -> float | None:
+    """Returns the factor of all wrong elements: a whole number for a single one, any for three or more; else None."""
+    factors = []
+    for want, have in zip(expected, got, strict=True):
+        if isinstance(want, str) or isinstance(have, str) or not want or not have:
+            return None
+        factors.append(have / want)
+    factor = factors[0]
+    if any(abs(each - factor) > _SAME_FACTOR * abs(factor) for each in factors) or len(factors) == 2:
+        return None
+    is_whole = 1.5 < factor < _LARGEST_FACTOR and abs(factor - round(factor)) <= _SAME_FACTOR * factor
+    return round(factor) if is_whole else factor if len(factors) > 2 and abs(factor - 1) > _FEWEST_FACTOR else None
 
 
 def imprecision(times: float | None, *, has_cause: bool = False) -> str:

@@ -19,7 +19,7 @@ def gpu_architecture(compute_capability: str) -> str:
 
 def check_architecture(arch: str) -> None:
     """Raises InternalError unless the name has the form of an architecture of nvcc."""
-    if not re.fullmatch(r"compute_\d+|sm_\d+[af]?", arch):
+    if not re.fullmatch(r"(?:compute|sm)_\d+[af]?", arch):
         raise InternalError(f"nvcc compiles for no architecture '{arch}'")
 
 
@@ -42,6 +42,19 @@ def specific_architecture(arch: str) -> str:
     """Returns ``sm_90a`` for ``sm_90``, so that kernels may use what only that GPU has; older ones unchanged."""
     number = arch.removeprefix("sm_")
     return f"{arch}a" if number.isdigit() and int(number) >= _FIRST_SPECIFIC else arch
+
+
+#: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``.
+_HOPPER = re.compile(
+    rb"wgmma|setmaxnreg|elect\.sync|\bcp\.(?:reduce\.)?async\.bulk|mbarrier\.(?:try_wait|expect_tx|arrive\.expect_tx)"
+    rb"|barrier\.cluster|%cluster|\bmapa\b|__cluster_dims__|this_cluster|cluster_group|CUtensorMap|cuda::ptx"
+    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|__cluster_"
+)
+
+
+def needs_hopper(source: bytes) -> bool:
+    """Returns whether a source names an instruction or a function that only Hopper has."""
+    return _HOPPER.search(source) is not None
 
 
 def ptxas_architecture(arch: str) -> str:

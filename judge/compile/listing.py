@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from emulator.records import dataclass
 from judge.compile.source_files import ONE_FILE, OwnLines
@@ -66,6 +66,18 @@ def read_ptx(text: str, source: OwnLines = ONE_FILE) -> tuple[PtxFunction, ...]:
     )
 
 
+def lines_of(rows: Sequence[str], source: OwnLines = ONE_FILE) -> list[int | None]:
+    """Returns the line of the submission that each row of a PTX module was made for."""
+    places = _PtxPlaces({number: path for number, path in _PTX_FILE.findall("\n".join(rows)) if path in source}, source)
+    lines: list[int | None] = []
+    for row in rows:
+        code = row.strip()
+        if code.startswith(".loc"):
+            places.move(_BLANKS.sub(" ", code))
+        lines.append(places.line)
+    return lines
+
+
 def _ptx(line: str, found: re.Match[str], rest: Iterator[str], places: _PtxPlaces) -> PtxFunction | None:
     """Reads the function whose first line is given; None where it is only declared."""
     head = [line]
@@ -81,10 +93,13 @@ def _ptx(line: str, found: re.Match[str], rest: Iterator[str], places: _PtxPlace
     bounds = next((match for part in head if (match := _PTX_BOUNDS.match(part.strip()))), None)
     threads = None if bounds is None else math.prod(map(int, bounds[1].split(",")))
     listing = [Instruction(joined)]
+    # Inline assembly has braces of its own.
+    depth = 1
     for body_line in rest:
-        if body_line.rstrip() == "}":
-            break
         code = _BLANKS.sub(" ", body_line.strip())
+        depth += code.count("{") - code.count("}")
+        if depth <= 0:
+            break
         if code.startswith(".loc"):
             places.move(code)
         elif code and code != "{":

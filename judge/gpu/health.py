@@ -63,8 +63,11 @@ class GpuHealth:
         """Whether NVML reports on this GPU."""
         return self._watch is not None
 
-    def fit(self) -> bool:
-        """Returns whether the GPU may get a job now. Takes some seconds where the GPU is to be tried again."""
+    def fit(self, *, shared: bool = False) -> bool:
+        """Returns whether the GPU may get a job now. Takes some seconds where the GPU is to be tried again.
+
+        What others do on it does not matter to a job that shares it.
+        """
         now_s = self._clock()
         if self.problem:
             return self._retry_s is not None and now_s >= self._retry_s and self._try_again()
@@ -75,7 +78,7 @@ class GpuHealth:
         state = self._sample()
         if fault := _fault(state):
             return self._take_out(fault)
-        disturbance = self._disturbance(state, now_s)
+        disturbance = "" if shared else self._disturbance(state, now_s)
         if not disturbance:
             self._disturbed_since_s = None
             return True

@@ -129,8 +129,11 @@ class LaunchingDevice(Device, Protocol):
 class RewritingDevice(Device, Protocol):
     """A device that runs other device code than a program brings."""
 
-    def rewrite(self, ptx: str) -> None:
-        """Gives programs that are loaded from now on this device code; errors of earlier ones are forgotten."""
+    def rewrite(self, texts: Sequence[str]) -> None:
+        """Gives programs that are loaded from now on this PTX in place of what has the same kernels.
+
+        Errors of earlier programs are forgotten.
+        """
 
 
 class RecordingDevice(Device, Protocol):

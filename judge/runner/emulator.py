@@ -131,9 +131,9 @@ class EmulatorDevice:
         if self._wall_s:
             self._runtime.limit_wall(self._wall_s * kernel_time_factor(what))
 
-    def rewrite(self, ptx: str) -> None:
+    def rewrite(self, texts: Sequence[str]) -> None:
         self._runtime.clear_errors()
-        self._runtime.programs.substitute = ptx
+        self._runtime.programs.substitutes = texts
 
     def settle(self) -> None:
         """Does nothing: a launch is over when it returns, and nothing is cached."""

@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import importlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, cast
@@ -88,7 +89,7 @@ class Runner:
         if self._calls is None:
             raise FrameError("nothing is loaded")
         if request.op == Op.MUTATE:
-            return self._mutate(payload.decode())
+            return self._mutate(payload.decode().split("\0"))
         if request.op == Op.RECORDING:
             return self._recordings.take(payload, self._device, self._calls)
         if request.op == Op.PREPARE:
@@ -176,13 +177,13 @@ class Runner:
         )
         return reply
 
-    def _mutate(self, ptx: str) -> bytes:
+    def _mutate(self, texts: Sequence[str]) -> bytes:
         """Loads the library once more, by a descriptor of a number that no library was loaded by.
 
         The loader knows a library by its path, and a path that it knows gives the earlier library. Numbers may be
         taken: the supervisor's descriptors have the numbers that they have in its process.
         """
-        cast(RewritingDevice, self._device).rewrite(ptx)
+        cast(RewritingDevice, self._device).rewrite(texts)
         made = os.memfd_create("mutant", os.MFD_CLOEXEC)
         copy = fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, self._next_mutant)
         self._next_mutant = copy + 1

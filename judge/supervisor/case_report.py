@@ -68,6 +68,7 @@ def case_judgement(
         mismatch=outcome.mismatch,
         memory_errors=outcome.memory_errors,
         description="" if outcome.verdict is Verdict.ACCEPTED else case.description,
+        sizes=dict(case.axes),
         output=cut if case.is_public else "",
         shown=shown,
     )

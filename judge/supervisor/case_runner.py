@@ -20,14 +20,13 @@ from judge.compile.artifact import Artifact
 from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
-from judge.supervisor.case_preparer import CasePreparer, PreparedCase, prepare_case
+from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.case_report import case_judgement, first_mismatch, shown_arrays
+from judge.supervisor.explainer import Explainer
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
-from judge.supervisor.likely_causes import arrays_at_one_address, precision, rounding, with_precision
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.rounds import first_wrong_round
-from judge.supervisor.second_look import lines_outside_their_part, with_checks
+from judge.supervisor.second_look import lines_outside_their_part
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
     FLOODED,
@@ -39,7 +38,6 @@ from judge.supervisor.verdict_rules import (
     outcome_of_refusal,
 )
 from judge.verdict import Verdict
-from judge.wire.elements import Element
 from judge.wire.frames import Failure, Op
 from judge.wire.messages import MAX_FAULTS, Watch
 
@@ -54,10 +52,6 @@ _CHECKED_BYTES = 256 << 10
 _CHECKED_FLOPS = 1 << 21
 #: So many orders are tried of what has a race. One shows a missing barrier about half of the time.
 _ORDERS = 8
-#: In so many orders a wrong answer is the same before a race beside it is taken for another fault.
-_SAME_ORDERS = 4
-#: Elements to which floats are converted where the challenge wants it.
-_HALVES = (Element.FLOAT16, Element.BFLOAT16)
 #: Races of blocks, as the emulator names them.
 _ON_GLOBAL = "race on global memory"
 #: Verdicts that the checks themselves may cause.
@@ -98,7 +92,7 @@ class CaseRunner:
         self._crashes = 0
         self._kills = 0
         self._lost_s = 0.0
-        self._tried = self._explained = self._counted_rounds = False
+        self._explainer = Explainer(self, pack, artifact, self._source, seed, has_checks=factory.has_checks)
         self._orders = random.Random(seed)
         #: Whether a session that ended had printed more than is allowed.
         self.flooded = False
@@ -134,12 +128,13 @@ class CaseRunner:
         functional = [case for case in cases if case.group != "benchmark"]
         if not self._factory.has_checks or not functional:
             return []
-        return [case for case in functional if self._is_small(case)] or [min(functional, key=self._size)]
+        return [case for case in functional if self.is_small(case)] or [min(functional, key=self._size)]
 
     def _size(self, case: Case) -> tuple[float, float]:
         return case_bytes(self._pack, case), case_flops(self._pack, case) or 0.0
 
-    def _is_small(self, case: Case) -> bool:
+    def is_small(self, case: Case) -> bool:
+        """Returns whether a case can be run with all checks, and often."""
         size_bytes, flops = self._size(case)
         return size_bytes <= _CHECKED_BYTES and flops <= _CHECKED_FLOPS
 
@@ -161,7 +156,7 @@ class CaseRunner:
     def outcome_of_refused_request(self, refused: RequestRefused) -> Outcome:
         """Ends a session that refused a request and returns the outcome. Raises InternalError."""
         during = self._session.last_op if self._session is not None else Op.START
-        calls = self._calls()
+        calls = self.calls
         self.discard_session()
         return outcome_of_refusal(refused.reply, during, calls)
 
@@ -204,13 +199,13 @@ class CaseRunner:
         started = time.monotonic()
         try:
             try:
-                record, outputs, printed = self._call(case, prepared_case, watch)
+                record, outputs, printed = self.call(case, prepared_case, watch)
             except RequestRefused as refused:
-                if refused.reply.failure != Failure.MEMORY or self._calls() < 2:
+                if refused.reply.failure != Failure.MEMORY or self.calls < 2:
                     raise
                 # Earlier calls may have left device memory allocated, which is no wrong answer: try a fresh process.
                 self.end_session()
-                record, outputs, printed = self._call(case, prepared_case, watch)
+                record, outputs, printed = self.call(case, prepared_case, watch)
         except RunnerEnded as ended:
             is_public = prepared_case.answers is not None
             outcome = outcome_of_ending(ended.ending, bounds.call_s, is_public=is_public)
@@ -240,8 +235,7 @@ class CaseRunner:
                 outside = lines_outside_their_part(record.fetched, self._source)
                 outcome = self._in_other_orders(case, prepared_case, outcome, outside)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
-                outcome = self._explain(case, prepared_case, self._with_cause(outcome, outputs), outputs)
-                outcome = self._with_first_wrong_round(case, outcome)
+                outcome = self._explainer.explain(prepared_case, outcome, outputs, record.wall_s)
         wall_s = record.wall_s if record else 0.0
         shown = shown_arrays(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
@@ -271,7 +265,7 @@ class CaseRunner:
                 # What the last call left behind would be right for this one.
                 self.end_session()
             try:
-                record, outputs, _ = self._call(case, prepared_case, order)
+                record, outputs, _ = self.call(case, prepared_case, order)
             except (RunnerEnded, RequestRefused):
                 self.end_session()
                 return right
@@ -286,95 +280,7 @@ class CaseRunner:
                 return Outcome(Verdict.WRONG_ANSWER, message, mismatch, found)
         return dataclasses.replace(right, message=race.message)
 
-    def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
-        """Returns a wrong answer with what its numbers, or the compiled code, tell of its cause."""
-        mismatch = wrong.mismatch
-        if mismatch is None:
-            return wrong
-        if mismatch.imprecise is not None:
-            has_halves = any(argument.element in _HALVES for argument in self._pack.arguments)
-            library, name = self._artifact.library, self._artifact.file_name
-            causes = precision(library, self._source, name, has_halves=has_halves)
-            return dataclasses.replace(wrong, message=with_precision(wrong.message, mismatch.imprecise, causes))
-        # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
-        cause = rounding(mismatch) if outputs[mismatch.output].dtype.itemsize == 1 else ""
-        cause = cause or arrays_at_one_address(self._artifact.library, self._source)
-        return dataclasses.replace(wrong, message=f"{wrong.message}; {cause}") if cause else wrong
-
-    def _explain(self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
-        """Returns a wrong answer with what the device finds when it runs the case with all checks.
-
-        That is done for the first wrong answer, and while nothing is found for those of further small cases.
-        """
-        if not self._factory.has_checks or self._explained or (self._tried and not self._is_small(case)):
-            return wrong
-        self._tried = True
-        try:
-            record, again, _ = self._call(case, prepared_case, Watch.CHECKS)
-        except (RunnerEnded, RequestRefused):
-            # The call returned the first time; what happens in the repetition decides nothing.
-            self.end_session()
-            self._explained = True
-            return wrong
-        if ends_device(record.ran, record.fetched):
-            self.end_session()
-
-        def is_same() -> bool:
-            return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
-
-        explained = with_checks(
-            wrong, record.fetched, self._source, is_same_in_all_orders=is_same, call_lines=self._artifact.call_lines,
-            file_name=self._artifact.file_name,
-        )  # fmt: skip
-        self._explained = explained is not wrong
-        return explained
-
-    def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
-        """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some."""
-        name, fewest, mismatch = self._pack.rounds, self._pack.fewest_rounds, wrong.mismatch
-        if name is None or mismatch is None or mismatch.imprecise is not None or self._counted_rounds:
-            return wrong
-        most = int(case.variables[name])
-        if not self._is_small(case) or most == fewest:
-            return wrong
-        self._counted_rounds = True
-        first = first_wrong_round(fewest, most, lambda rounds: self._is_right(case.with_variable(name, rounds)))
-        if first is None:
-            return wrong
-        told = f"it is wrong with {name} = {first}, too"
-        if first > fewest:
-            told = f"it is right with {name} = {first - 1} and wrong with {first}"
-        return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
-
-    def _is_right(self, case: Case) -> bool | None:
-        """Returns whether the case is judged right; None where that cannot be told."""
-        prepared_case = prepare_case(self._pack, self._seed, case)
-        try:
-            record, outputs, _ = self._call(case, prepared_case, Watch.RUNS_AHEAD)
-        except (RunnerEnded, RequestRefused):
-            self.end_session()
-            return None
-        if ends_device(record.ran, record.fetched) or record.ran.code:
-            self.end_session()
-            return None
-        return first_mismatch(prepared_case.check, outputs) is None
-
-    def _are_same_in_orders(self, case: Case, prepared_case: PreparedCase, outputs: dict[str, Array]) -> bool:
-        """Returns whether further orders of warps give the same outputs, bit by bit."""
-        for number in range(_SAME_ORDERS):
-            try:
-                record, again, _ = self._call(case, prepared_case, Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING)
-            except (RunnerEnded, RequestRefused):
-                self.end_session()
-                return False
-            if ends_device(record.ran, record.fetched):
-                self.end_session()
-                return False
-            if not _are_equal(outputs, again):
-                return False
-        return True
-
-    def _call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
+    def call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
         """Returns the call's record, its outputs, and what the program printed since the last call."""
         session = self.session()
         layout = lay_out(self._pack, case, prepared_case.inputs)
@@ -384,12 +290,10 @@ class CaseRunner:
         record = session.call(dataclasses.replace(layout.request, watch=watch, schedule_seed=seed))
         return record, layout.take_outputs(session.runner.outputs), session.runner.take_output()
 
-    def _calls(self) -> int:
+    @property
+    def calls(self) -> int:
+        """How many calls the running session has made."""
         return self._session.calls if self._session is not None else 0
-
-
-def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
-    return all(some[name].tobytes() == others[name].tobytes() for name in some)
 
 
 def _launches(record: CallRecord) -> int | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
 from judge.check.mismatch import imprecision
+from judge.compile.artifact import Artifact
 from judge.compile.listing import read_ptx
 from judge.compile.source_files import MAIN, own_lines
 from judge.judgement import OF_WHOLE_LAUNCHES, MemoryFault, Mismatch
@@ -26,6 +27,7 @@ _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.
 _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
 _TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
 _TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
+_SUM_OF_HALVES = re.compile(r"\b(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:relu\.)?b?f16(?:x2)?\b")
 _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
@@ -52,6 +54,22 @@ def has_one_order(fault: MemoryFault) -> bool:
         return False
     # With several rows of threads, the number of a thread depends on the block's shape.
     return fault.thread[1:] != other.thread[1:] or fault.thread[0] // 32 == other.thread[0] // 32
+
+
+def with_cause(
+    message: str, mismatch: Mismatch, artifact: Artifact, source: str, *, is_byte: bool, has_halves: bool
+) -> str:
+    """Returns the message of a wrong answer with what its numbers, or the compiled code, tell of its cause.
+
+    ``is_byte``: the wrong output's elements are bytes; ``has_halves`` is as for ``precision``.
+    """
+    if mismatch.imprecise is not None:
+        causes = precision(artifact.library, source, artifact.file_name, has_halves=has_halves)
+        return with_precision(message, mismatch.imprecise, causes)
+    # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
+    cause = rounding(mismatch) if is_byte else ""
+    cause = cause or arrays_at_one_address(artifact.library, source)
+    return f"{message}; {cause}" if cause else message
 
 
 def rounding(mismatch: Mismatch) -> str:
@@ -81,7 +99,7 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     """Returns what in a submission's code computes with less precision than a float, each with its line.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
-    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing.
+    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing, and sums of them do.
     """
     own = own_lines(source, file_name)
     # In Python // divides.
@@ -89,7 +107,7 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     blanked = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source) if has_c_comments else source
     plain = blanked.split("\n")
     found: dict[tuple[int, str], None] = {}
-    for text in _ptx_texts(library):
+    for text in ptx_texts(library):
         for function in read_ptx(text, own):
             for instruction in function.listing:
                 line = instruction.line
@@ -104,7 +122,7 @@ def arrays_at_one_address(library: bytes, source: str) -> str:
     if len(_EXTERN_SHARED.findall(source)) < 2:
         return ""
     own = own_lines(source)
-    for text in _ptx_texts(library):
+    for text in ptx_texts(library):
         names = _EXTERN_ARRAYS.findall(text)
         for function in read_ptx(text, own) if len(names) > 1 else ():
             first: dict[str, int | None] = {}
@@ -123,6 +141,8 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
             ': input_precision="ieee" keeps them' if tensor[1] == "tf32" and _TRITON_DOT in source[line - 1] else ""
         )
         return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}{remedy}"
+    if has_halves and _SUM_OF_HALVES.search(code):
+        return "sums are kept in half precision"
     if not has_halves and _TO_HALF.search(code):
         return "a float is rounded to half precision"
     if not has_halves and _TO_BFLOAT.search(code):
@@ -132,7 +152,7 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
     return ""
 
 
-def _ptx_texts(library: bytes) -> list[str]:
+def ptx_texts(library: bytes) -> list[str]:
     """Returns the PTX in a library; none where there is none, or nothing that can be read."""
     texts: list[str] = []
     for binary in fat_binaries(library):

@@ -256,9 +256,12 @@ class Session:
             self.runner.reject(Op.FETCH, "it sent a reply about another call")
         return CallRecord(ran, fetched, wall_s)
 
-    def mutate(self, ptx: str) -> None:
-        """Loads the submission again with this device code in place of its own, on the emulator."""
-        self._request(Op.MUTATE, ptx.encode(), _AROUND_CALL_S)
+    def mutate(self, texts: Sequence[str]) -> None:
+        """Loads the submission again on the emulator, with this PTX in place of what has the same kernels.
+
+        All texts together have to be shorter than ``judge.wire.frames.MAX_PAYLOAD``.
+        """
+        self._request(Op.MUTATE, "\0".join(texts).encode(), _AROUND_CALL_S)
 
     def stage(self, request: PieceRequest) -> None:
         """Copies a masked input from the shared memory to the device, for a later call."""

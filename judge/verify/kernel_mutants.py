@@ -209,7 +209,7 @@ class _Trier:
             self._session = self._factory.start()
             self._session.load(self._artifact)
         self._loads += 1
-        self._session.mutate(text)
+        self._session.mutate([text])
         self._loaded = text
         return self._session
 

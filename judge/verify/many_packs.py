@@ -75,13 +75,14 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
     from judge.verify.kernel_mutants import try_kernel_mutants
 
     device = task.device
-    judge = mutate = None
+    judge = mutate = arch = None
     if device is not None:
 
         def judge_kernel(source: bytes, pack: Pack) -> Judgement:
             return pipeline.judge(source, pack, device, SEED, task.settings)
 
         judge = judge_kernel
+        arch = BUILTIN_BACKENDS.of(device.kind).target(device).arch
         if BUILTIN_BACKENDS.of(device.kind).runs_ptx:
 
             def mutate_kernel(source: bytes, name: str, pack: Pack) -> list[KernelMutant]:
@@ -95,7 +96,7 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
         say(f"{folder.name}: {check.judgement.verdict.value:<4}{name}")
 
     found = verify_pack(
-        folder, judge, mutate=mutate, effort=Effort(task.effort), against=task.against, on_submission=tell
+        folder, judge, arch=arch, mutate=mutate, effort=Effort(task.effort), against=task.against, on_submission=tell
     )
     return plain(folder, found)
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from emulator.records import dataclass
+from judge.compile.required import unmet
 from judge.errors import InternalError
 from judge.judgement import Judgement
 from judge.packs.collection.loader import load_pack
@@ -24,7 +25,7 @@ from judge.verify.cases import check_benchmark_sizes, check_case, check_decoys, 
 from judge.verify.check_cost import check_costs
 from judge.verify.coverage import check_coverage
 from judge.verify.data_files import check_data_files
-from judge.verify.findings import Finding, Severity, error, of_pack_error, warning
+from judge.verify.findings import Finding, Severity, error, note, of_pack_error, warning
 from judge.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing
 from judge.verify.ledger import Digests, Entry
 from judge.verify.prepared import PreparedCase
@@ -86,12 +87,15 @@ def verify_pack(
     path: Path,
     judge: JudgeFunction | None = None,
     *,
+    arch: str | None = None,
     mutate: MutateFunction | None = None,
     effort: Effort = Effort.QUICK,
     against: str | None = None,
     on_submission: Callable[[SubmissionCheck], None] = lambda _: None,
 ) -> Verification:
     """Verifies the pack in ``path``. With ``judge`` it also judges its kernels, and reports each one when done.
+
+    ``arch`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
 
     With ``mutate`` it tries mutants of the first accepted kernel. ``against`` is a commit whose version must be another
     if judgements can differ.
@@ -138,7 +142,11 @@ def verify_pack(
     checks = []
     if judge is not None and not any(each.severity is Severity.ERROR for each in findings):
         for submission in all_kernels(pack):
-            judgement = judge(submission.path.read_bytes(), pack)
+            source = submission.path.read_bytes()
+            if arch is not None and (why := unmet(source, arch)):
+                findings.append(note("kernel-not-judged", submission.path, "", why))
+                continue
+            judgement = judge(source, pack)
             check = SubmissionCheck(submission, judgement, submission.complaint(judgement))
             on_submission(check)
             checks.append(check)

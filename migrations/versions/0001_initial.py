@@ -586,6 +586,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("sis_id", sa.String(length=100), nullable=False),
         sa.Column("section", sa.String(length=100), nullable=False),
+        sa.Column("lms_id", sa.String(length=255), nullable=False, server_default=""),
         sa.Column("user_id", KEY, nullable=True),
         sa.Column("left_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
@@ -596,6 +597,127 @@ def upgrade() -> None:
     )
     op.create_index("ix_roster_entries_email_key", "roster_entries", ["email_key"])
     op.create_index("ix_roster_entries_user_id", "roster_entries", ["user_id"])
+
+    op.create_table(
+        "class_staff",
+        sa.Column("class_id", KEY, nullable=False),
+        sa.Column("user_id", KEY, nullable=False),
+        sa.Column("role", sa.String(length=16), nullable=False),
+        sa.Column("section", sa.String(length=100), nullable=False, server_default=""),
+        sa.ForeignKeyConstraint(
+            ["class_id"], ["classes.id"], name="fk_class_staff_class_id_classes", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_class_staff_user_id_users", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("class_id", "user_id", name="pk_class_staff"),
+    )
+    op.create_index("ix_class_staff_user_id", "class_staff", ["user_id"])
+
+    op.create_table(
+        "lti_platforms",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("title", sa.String(length=100), nullable=False),
+        sa.Column("issuer", sa.String(length=255), nullable=False),
+        sa.Column("client_id", sa.String(length=255), nullable=False),
+        sa.Column("deployments", sa.Text(), nullable=False),
+        sa.Column("key_set_url", sa.String(length=500), nullable=False),
+        sa.Column("auth_login_url", sa.String(length=500), nullable=False),
+        sa.Column("auth_token_url", sa.String(length=500), nullable=False),
+        sa.Column("auth_audience", sa.String(length=500), nullable=False, server_default=""),
+        sa.Column("private_key", sa.Text(), nullable=False),
+        sa.Column("makes_teachers", sa.Boolean(), nullable=False, server_default=sa.false()),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_lti_platforms"),
+        sa.UniqueConstraint("issuer", "client_id", name="uq_lti_platforms_issuer_client_id"),
+    )
+
+    op.create_table(
+        "lti_launches",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("platform_id", KEY, nullable=False),
+        sa.Column("state_hash", sa.String(length=64), nullable=False),
+        sa.Column("nonce_hash", sa.String(length=64), nullable=False),
+        sa.Column("ticket_hash", sa.String(length=64), nullable=True),
+        sa.Column("message", sa.Text(), nullable=True),
+        sa.Column("user_id", KEY, nullable=True),
+        sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("used_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["platform_id"], ["lti_platforms.id"], name="fk_lti_launches_platform_id_lti_platforms", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_lti_launches_user_id_users", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("id", name="pk_lti_launches"),
+        sa.UniqueConstraint("state_hash", name="uq_lti_launches_state_hash"),
+        sa.UniqueConstraint("ticket_hash", name="uq_lti_launches_ticket_hash"),
+    )
+    op.create_index("ix_lti_launches_expires_at", "lti_launches", ["expires_at"])
+    op.create_index("ix_lti_launches_platform_id", "lti_launches", ["platform_id"])
+    op.create_index("ix_lti_launches_user_id", "lti_launches", ["user_id"])
+
+    op.create_table(
+        "lti_courses",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("platform_id", KEY, nullable=False),
+        sa.Column("deployment_id", sa.String(length=255), nullable=False),
+        sa.Column("context_id", sa.String(length=255), nullable=False),
+        sa.Column("title", sa.String(length=200), nullable=False),
+        sa.Column("class_id", KEY, nullable=False),
+        sa.Column("members_url", sa.String(length=1000), nullable=True),
+        sa.Column("line_items_url", sa.String(length=1000), nullable=True),
+        sa.Column("scopes", sa.Text(), nullable=False),
+        sa.Column("roster_due_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("roster_attempts", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("roster_read_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("roster_outcome", sa.String(length=300), nullable=False, server_default=""),
+        sa.ForeignKeyConstraint(
+            ["class_id"], ["classes.id"], name="fk_lti_courses_class_id_classes", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["platform_id"], ["lti_platforms.id"], name="fk_lti_courses_platform_id_lti_platforms", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_lti_courses"),
+        sa.UniqueConstraint("class_id", name="uq_lti_courses_class_id"),
+        sa.UniqueConstraint(
+            "platform_id", "deployment_id", "context_id", name="uq_lti_courses_platform_id_deployment_id_context_id"
+        ),
+    )
+    op.create_index("ix_lti_courses_roster_due_at", "lti_courses", ["roster_due_at"])
+
+    op.create_table(
+        "lti_links",
+        sa.Column("assignment_id", KEY, nullable=False),
+        sa.Column("course_id", KEY, nullable=False),
+        sa.Column("line_item_url", sa.String(length=1000), nullable=True),
+        sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
+        sa.Column("outcome", sa.String(length=300), nullable=False, server_default=""),
+        sa.ForeignKeyConstraint(
+            ["assignment_id"], ["assignments.id"], name="fk_lti_links_assignment_id_assignments", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["course_id"], ["lti_courses.id"], name="fk_lti_links_course_id_lti_courses", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("assignment_id", name="pk_lti_links"),
+    )
+    op.create_index("ix_lti_links_course_id", "lti_links", ["course_id"])
+    op.create_index("ix_lti_links_due_at", "lti_links", ["due_at"])
+
+    op.create_table(
+        "lti_scores",
+        sa.Column("assignment_id", KEY, nullable=False),
+        sa.Column("user_id", KEY, nullable=False),
+        sa.Column("points", sa.Double(), nullable=False),
+        sa.Column("of", sa.Double(), nullable=False),
+        sa.Column("sent_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["assignment_id"],
+            ["lti_links.assignment_id"],
+            name="fk_lti_scores_assignment_id_lti_links",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_lti_scores_user_id_users", ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("assignment_id", "user_id", name="pk_lti_scores"),
+    )
+    op.create_index("ix_lti_scores_user_id", "lti_scores", ["user_id"])
 
     op.create_table(
         "contest_audits",
@@ -873,6 +995,12 @@ def downgrade() -> None:
         "contest_teams",
         "contest_challenges",
         "contest_audits",
+        "lti_scores",
+        "lti_links",
+        "lti_courses",
+        "lti_launches",
+        "lti_platforms",
+        "class_staff",
         "roster_entries",
         "class_members",
         "best_results",

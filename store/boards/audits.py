@@ -14,7 +14,7 @@ return False have written nothing.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -117,11 +117,12 @@ def request_audit(session: Session, submission: Submission, judgement: Judgement
 
 
 def claim_audit(
-    session: Session, *, device_key: str, owner: str, now: datetime, max_failures: int
+    session: Session, *, device_key: str, owner: str, now: datetime, max_failures: int, lacking: Collection[str] = ()
 ) -> AuditLease | None:
     """Claims a due audit of one of the device's boards, unless a submission waits for the device or it is held.
 
-    Returns None if there is nothing to claim.
+    Audits of entries in the languages of ``lacking``, which the worker cannot build, are left to others. Returns None
+    if there is nothing to claim.
     """
     if is_held(session, device_key):
         return None
@@ -142,7 +143,11 @@ def claim_audit(
         .limit(1)
         .with_for_update(skip_locked=True)
     )
-    while (job := session.scalars(open_jobs).one_or_none()) is not None:
+    left = 0
+    while (job := session.scalars(open_jobs.offset(left)).one_or_none()) is not None:
+        if lacking and any(each.language in lacking for each in contenders(session, AuditedBoard.of_job(job))):
+            left += 1
+            continue
         if job.lease_token is not None:
             job.failures += 1
             job.last_error = f"the worker {job.lease_owner} was lost during the audit"

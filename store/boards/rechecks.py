@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -97,18 +97,22 @@ def recheck_key(submission: Submission) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
-def is_recheck_waiting(session: Session, *, now: datetime) -> bool:
+def is_recheck_waiting(session: Session, *, now: datetime, lacking: Collection[str] = ()) -> bool:
     """Returns whether there is a check that ``claim_recheck`` may give to a worker. Only reads."""
-    return session.scalar(select(RecheckRequest.key).where(*_is_free(now)).limit(1)) is not None
+    return session.scalar(select(RecheckRequest.key).where(*_is_free(now, lacking)).limit(1)) is not None
 
 
 def claim_recheck(
-    session: Session, *, owner: str, now: datetime, lease_s: float, max_failures: int, max_losses: int
-) -> RecheckLease | None:
-    """Claims the check that was asked for first and that nobody makes. Returns None if there is none."""
+    session: Session, *, owner: str, now: datetime, lease_s: float, max_failures: int, max_losses: int,
+    lacking: Collection[str] = (),
+) -> RecheckLease | None:  # fmt: skip
+    """Claims the check that was asked for first and that nobody makes. Returns None if there is none.
+
+    ``lacking`` are languages that the worker cannot build and leaves to others.
+    """
     oldest = (
         select(RecheckRequest)
-        .where(*_is_free(now))
+        .where(*_is_free(now, lacking))
         .order_by(RecheckRequest.asked_at)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -235,10 +239,15 @@ _NO_LEASE: dict[str, Any] = {"lease_token": None, "lease_owner": None, "lease_un
 _NO_RESULT: dict[str, Any] = {"ended_at": None, "outcome": None, "headline": None, "result": None}
 
 
-def _is_free(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    """Returns the conditions on a check that waits, or whose worker was lost."""
+def _is_free(now: datetime, lacking: Collection[str]) -> tuple[ColumnElement[bool], ...]:
+    """Returns the conditions on a check that waits, or whose worker was lost, and that is in none of the languages."""
     free = or_(RecheckRequest.lease_until.is_(None), RecheckRequest.lease_until < now)
-    return RecheckRequest.ended_at.is_(None), RecheckRequest.available_at <= now, free
+    conditions = (RecheckRequest.ended_at.is_(None), RecheckRequest.available_at <= now, free)
+    if not lacking:
+        return conditions
+    # All submissions that share a check are in one language.
+    is_of_it = Submission.recheck_key == RecheckRequest.key
+    return (*conditions, ~select(Submission.id).where(is_of_it, Submission.language.in_(lacking)).exists())
 
 
 def _held(lease: RecheckLease) -> ColumnElement[bool]:

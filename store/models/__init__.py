@@ -4,9 +4,20 @@ from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
 from store.models.boards import Audit, AuditJob, LibraryTime, Measurement
 from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
-from store.models.classes import Assignment, AssignmentChallenge, Class, ClassMember, Counts, Extension, RosterEntry
+from store.models.classes import (
+    Assignment,
+    AssignmentChallenge,
+    Class,
+    ClassMember,
+    ClassStaff,
+    Counts,
+    Extension,
+    RosterEntry,
+    StaffRole,
+)
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
+from store.models.lti import LtiCourse, LtiLaunch, LtiLink, LtiPlatform, LtiScore
 from store.models.rechecks import RecheckRequest
 from store.models.site import ChangedSetting, Notice
 from store.models.solutions import GivenUp, SolutionLike
@@ -33,6 +44,7 @@ __all__ = [
     "ChangedSetting",
     "Class",
     "ClassMember",
+    "ClassStaff",
     "Contest",
     "ContestAudit",
     "ContestChallenge",
@@ -52,6 +64,11 @@ __all__ = [
     "Identity",
     "Job",
     "LibraryTime",
+    "LtiCourse",
+    "LtiLaunch",
+    "LtiLink",
+    "LtiPlatform",
+    "LtiScore",
     "Measurement",
     "Notice",
     "OneTimeLink",
@@ -64,6 +81,7 @@ __all__ = [
     "RosterEntry",
     "Scoring",
     "SolutionLike",
+    "StaffRole",
     "State",
     "Submission",
     "User",

@@ -44,11 +44,33 @@ class Class(Base):
     #: Markdown, as statements are written in.
     description: Mapped[str] = mapped_column(Text)
     code: Mapped[str] = mapped_column(String(32), unique=True)
-    #: Who teaches it, and alone sees its members and their work, beside operators.
+    #: Who teaches it; ``ClassStaff`` has the others.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     #: So many of the assignments with the lowest shares of their points are left out of a member's total.
     drops: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class StaffRole(enum.StrEnum):
+    """What somebody who teaches a class is in it: ``store.teaching.rights`` says what each may do."""
+
+    #: Whom ``Class.owner_id`` names.
+    OWNER = "owner"
+    TEACHER = "teacher"
+    ASSISTANT = "assistant"
+
+
+class ClassStaff(Base):
+    """A teacher or an assistant of a class beside its owner. ``section``: the only one they see; empty: all."""
+
+    __tablename__ = "class_staff"
+
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    role: Mapped[str] = mapped_column(String(16))
+    section: Mapped[str] = mapped_column(String(100), default="", server_default="")
+
+    user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 
 
 class ClassMember(Base):
@@ -81,6 +103,8 @@ class RosterEntry(Base):
     #: The person's number in the school's information system; may be empty, as ``section``.
     sis_id: Mapped[str] = mapped_column(String(100))
     section: Mapped[str] = mapped_column(String(100))
+    #: The person's id at the learning platform whose course the class is; empty where none names it.
+    lms_id: Mapped[str] = mapped_column(String(255), default="", server_default="")
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 

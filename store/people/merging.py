@@ -26,6 +26,7 @@ from store.models import (
     ChallengeTotals,
     Class,
     ClassMember,
+    ClassStaff,
     Contest,
     ContestMember,
     Draft,
@@ -33,11 +34,13 @@ from store.models import (
     GivenUp,
     Identity,
     Job,
+    LtiScore,
     Measurement,
     ReachedGoal,
     Role,
     RosterEntry,
     SolutionLike,
+    StaffRole,
     Submission,
     User,
     UserProgress,
@@ -252,6 +255,9 @@ def _move_memberships(session: Session, old: int, new: int) -> None:
         both: Sequence[int] = session.scalars(select(column).filter_by(user_id=new)).all()
         session.execute(delete(table).where(table.user_id == old, column.in_(both)))
         session.execute(update(table).where(table.user_id == old).values(user_id=new))
+    _move_staff(session, old, new)
+    # Points are sent again for whoever has them now.
+    session.execute(delete(LtiScore).where(LtiScore.user_id.in_([old, new])))
     for row in session.scalars(select(Extension).where(Extension.user_id == old)).all():
         known = session.get(Extension, (row.assignment_id, new))
         if known is None:
@@ -259,3 +265,16 @@ def _move_memberships(session: Session, old: int, new: int) -> None:
         else:
             known.due_at = max(known.due_at, row.due_at)
             session.delete(row)
+
+
+def _move_staff(session: Session, old: int, new: int) -> None:
+    """Where both teach a class, the higher role counts; of two assistants' sections that of the account that stays."""
+    for row in session.scalars(select(ClassStaff).where(ClassStaff.user_id == old)).all():
+        known = session.get(ClassStaff, (row.class_id, new))
+        if known is None:
+            row.user_id = new
+            continue
+        if StaffRole.TEACHER in (row.role, known.role):
+            known.role, known.section = StaffRole.TEACHER, ""
+        session.delete(row)
+    session.flush()

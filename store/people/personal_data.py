@@ -22,6 +22,7 @@ from store.models import (
     AssemblyRequest,
     Class,
     ClassMember,
+    ClassStaff,
     Draft,
     DraftAssembly,
     EarlierJudgement,
@@ -29,6 +30,8 @@ from store.models import (
     GivenUp,
     Identity,
     Job,
+    LtiLaunch,
+    LtiScore,
     OneTimeLink,
     RecoveryCode,
     RosterEntry,
@@ -87,7 +90,7 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
     session.execute(update(Job).where(Job.submission_id.in_(mine)).values(build_report=None, last_error=None))
     personal = (
         Draft, DraftAssembly, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp,
-        SolutionLike, RosterEntry,
+        SolutionLike, RosterEntry, ClassStaff, LtiLaunch, LtiScore,
     )  # fmt: skip
     for table in personal:
         session.execute(delete(table).where(table.user_id == user.id))
@@ -116,6 +119,11 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         .join(ClassMember, ClassMember.class_id == Class.id)
         .where(ClassMember.user_id == user.id)
     )
+    taught = session.execute(
+        select(Class.title, ClassStaff.role, ClassStaff.section)
+        .join(ClassStaff, ClassStaff.class_id == Class.id)
+        .where(ClassStaff.user_id == user.id)
+    )
     given_up = session.scalars(select(GivenUp).where(GivenUp.user_id == user.id).order_by(GivenUp.challenge))
     likes = session.execute(
         select(Submission.public_id.label("submission"), Submission.challenge, SolutionLike.created_at)
@@ -132,6 +140,7 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         "sessions": [_row(one, "address", "user_agent", "created_at", "last_seen_at") for one in sessions],
         "identities": [_row(one, "issuer", "subject", "name", "created_at") for one in identities],
         "classes": [_row(one, "title", "known_as", "joined_at") for one in classes],
+        "teaches": [_row(one, "title", "role", "section") for one in taught],
         "rosters": [_row(one, "title", "name", "email", "sis_id", "section") for one in rosters],
         "given_up": [_row(one, "challenge", "given_up_at") for one in given_up],
         "likes": [_row(one, "submission", "challenge", "created_at") for one in likes],

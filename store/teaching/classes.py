@@ -10,11 +10,10 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, select
+from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from store.boards.totals import RANKED_MODE
-from store.models import Assignment, AssignmentChallenge, Class, ClassMember, Extension, Submission
+from store.models import Assignment, AssignmentChallenge, Class, ClassMember, ClassStaff, Extension
 from store.upsert import upsert
 
 #: Of a code: letters and digits that nobody takes for each other, read aloud or from a board.
@@ -32,9 +31,12 @@ def find_by_code(session: Session, code: str) -> Class | None:
 
 
 def taught_classes(session: Session, *, user_id: int | None) -> Sequence[Class]:
-    """Returns the classes of a teacher, or for None all, the newest first."""
+    """Returns the classes that a user teaches or assists in, or for None all, the newest first."""
     found = select(Class).order_by(Class.id.desc())
-    return session.scalars(found if user_id is None else found.where(Class.owner_id == user_id)).all()
+    if user_id is not None:
+        staff = select(ClassStaff.class_id).where(ClassStaff.user_id == user_id)
+        found = found.where(or_(Class.owner_id == user_id, Class.id.in_(staff)))
+    return session.scalars(found).all()
 
 
 def joined_classes(session: Session, *, user_id: int) -> Sequence[Class]:
@@ -109,23 +111,6 @@ def set_extension(session: Session, assignment: Assignment, *, user_id: int, due
         session.execute(delete(Extension).filter_by(**key))
     else:
         session.execute(upsert(session, Extension, {**key, "due_at": due_at}, list(key), {"due_at"}))
-
-
-def is_taught_by(session: Session, submission: Submission, *, user_id: int) -> bool:
-    """Returns whether the submission is work for an assignment of a class that the user teaches."""
-    own = (
-        select(Assignment.id)
-        .join(Class, Class.id == Assignment.class_id)
-        .join(ClassMember, ClassMember.class_id == Class.id)
-        .join(AssignmentChallenge, AssignmentChallenge.assignment_id == Assignment.id)
-        .where(
-            Class.owner_id == user_id,
-            ClassMember.user_id == submission.user_id,
-            AssignmentChallenge.challenge == submission.challenge,
-            Assignment.opens_at <= submission.created_at,
-        )
-    )
-    return submission.mode == RANKED_MODE and session.scalar(own.limit(1)) is not None
 
 
 def hints_hidden_until(session: Session, challenge: str, *, now: datetime) -> datetime | None:

@@ -20,6 +20,8 @@ from sqlalchemy import JSON, and_, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
+from judge.packs.pack import Pack
+from judge.packs.steps import plain_time_s
 from judge.tracks.loader import builtin_tracks
 from judge.verdict import Verdict
 from store.boards.board_key import BOARD_COLUMNS
@@ -55,6 +57,18 @@ class Yardsticks:
     plain_time_s: Callable[[str, str, str], float | None] = lambda _challenge, _device, _metric: None
 
 
+def yardsticks(packs: Mapping[str, Pack]) -> Yardsticks:
+    """Returns what these packs say of speeds."""
+
+    def medals_for(challenge: str, metric: str) -> Medals | None:
+        return packs[challenge].medals_for(metric) if challenge in packs else None
+
+    def plain(challenge: str, device: str, metric: str) -> float | None:
+        return plain_time_s(packs[challenge], device=device, metric=metric) if challenge in packs else None
+
+    return Yardsticks(medals_for, plain)
+
+
 @dataclass(frozen=True, slots=True)
 class Gradebook:
     """The attempts of members for assignments. Whoever has sent nothing has a grade without points."""
@@ -63,7 +77,9 @@ class Gradebook:
     _due_at: Mapping[int, datetime]
     _extended: Mapping[tuple[int, int], datetime]
     _attempts: Mapping[Key, Sequence[Attempt]]
-    _grades: dict[Key, Grade] = field(default_factory=dict)
+    #: The challenges of each assignment: asking a row of the database for them takes longer than all the rest.
+    _slugs: Mapping[int, tuple[str, ...]]
+    _grades: dict[tuple[int, int], dict[str, Grade]] = field(default_factory=dict)
 
     def due_at(self, assignment: Assignment, user_id: int) -> datetime:
         """Returns the deadline of a member."""
@@ -79,27 +95,34 @@ class Gradebook:
 
     def grade(self, assignment: Assignment, user_id: int, challenge: str) -> Grade:
         """Returns the grade of a member for a challenge."""
-        key = (assignment.id, user_id, challenge)
-        if key not in self._grades:
-            due_at = self.due_at(assignment, user_id)
-            self._grades[key] = grade(self._attempts.get(key, ()), self._terms[assignment.id], due_at)
-        return self._grades[key]
+        return self._of(assignment.id, user_id)[challenge]
 
     def grades(self, assignment: Assignment, user_id: int) -> list[Grade]:
         """Returns the grades of a member for the challenges, in their order."""
-        return [self.grade(assignment, user_id, challenge) for challenge in assignment.slugs]
+        return list(self._of(assignment.id, user_id).values())
+
+    def _of(self, number: int, user_id: int) -> dict[str, Grade]:
+        """Returns the grades of a member for the challenges of an assignment, in their order."""
+        found = self._grades.get((number, user_id))
+        if found is None:
+            due_at, terms = self._extended.get((number, user_id), self._due_at[number]), self._terms[number]
+            found = self._grades[number, user_id] = {
+                slug: grade(self._attempts.get((number, user_id, slug), ()), terms, due_at)
+                for slug in self._slugs[number]
+            }
+        return found
 
     def counted(self, assignment: Assignment, user_id: int) -> int:
         """Returns for how many challenges the member has in time what the assignment asks for."""
-        return sum(each.counts for each in self.grades(assignment, user_id))
+        return sum(each.counts for each in self._of(assignment.id, user_id).values())
 
     def points(self, assignment: Assignment, user_id: int) -> float:
         """Returns the member's points for the assignment."""
-        return sum(each.points for each in self.grades(assignment, user_id))
+        return sum(each.points for each in self._of(assignment.id, user_id).values())
 
     def is_waiting(self, assignment: Assignment, user_id: int) -> bool:
         """Returns whether an attempt of the member is not judged yet."""
-        return any(each.waiting for each in self.grades(assignment, user_id))
+        return any(each.waiting for each in self._of(assignment.id, user_id).values())
 
     def total(self, assignments: Sequence[Assignment], user_id: int, *, drops: int, now: datetime) -> Total:
         """Returns the member's total over the assignments whose deadline has passed for them."""
@@ -137,6 +160,7 @@ def read_gradebook(
         _due_at={each.id: each.due_at for each in assignments},
         _extended={(row.assignment_id, row.user_id): row.due_at for row in session.scalars(extended)},
         _attempts=_read_attempts(session, group, assignments, yardsticks, user_id),
+        _slugs={each.id: each.slugs for each in assignments},
     )
 
 

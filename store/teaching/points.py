@@ -62,11 +62,10 @@ class Terms:
     taken: Taken
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(NamedTuple):
     """The points for a challenge, and the attempt that they come from. ``due_at`` is the member's own deadline.
 
-    ``waiting``: an attempt is not judged yet, so it may change.
+    ``waiting``: an attempt is not judged yet, so it may change. A tuple, because a class has thousands.
     """
 
     points: float
@@ -87,8 +86,7 @@ class Grade:
         return self.reached and not self.days_late
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """An assignment's part of a total: ``earned`` of ``of`` points."""
 
     earned: float
@@ -111,7 +109,14 @@ def days_late(at: datetime, due_at: datetime) -> int:
 
 def grade(attempts: Sequence[Attempt], terms: Terms, due_at: datetime) -> Grade:
     """Returns the grade of a challenge from the attempts since the opening, the earliest first."""
+    if not attempts:
+        return Grade(0.0, terms.points, due_at)
     waiting = any(each.verdict is None for each in attempts)
+    if terms.taken is Taken.BEST:
+        # Nothing earns more than this, and of those that earn the same the earliest is taken.
+        first = next((each for each in attempts if each.reached and each.at < due_at), None)
+        if first is not None:
+            return Grade(terms.points, terms.points, due_at, first, 0, waiting)
     judged = [each for each in attempts if each.is_judged]
     if terms.taken is Taken.LATEST:
         taken = next((each for each in reversed(judged) if each.at < due_at), judged[-1] if judged else None)

@@ -23,12 +23,16 @@ _BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A row of a teacher's list; ``email`` is unique in it, ignoring case."""
+    """A row of a list; ``email`` is unique in it, ignoring case. None keeps what is known.
+
+    ``lms_id`` is the person's id at the learning platform that the list comes from.
+    """
 
     name: str
     email: str
-    sis_id: str
-    section: str
+    sis_id: str | None
+    section: str | None
+    lms_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,15 @@ def apply_list(session: Session, group: Class, people: Sequence[Person], *, now:
     users = _users(session, list(listed))
     new = changed = joined = 0
     for key, person in listed.items():
-        entry, values = known.get(key), (person.name, person.email, person.sis_id, person.section)
+        entry = known.get(key)
+        values = _values(person, entry)
         if entry is None:
             new += 1
-            entry = RosterEntry(class_id=group.id, email_key=key, user_id=None, left_at=None)
+            entry = RosterEntry(class_id=group.id, email_key=key, lms_id="", user_id=None, left_at=None)
             session.add(entry)
-        elif entry.left_at is not None or values != (entry.name, entry.email, entry.sis_id, entry.section):
+        elif entry.left_at is not None or values != _kept(entry):
             changed += 1
-        entry.name, entry.email, entry.sis_id, entry.section = values
+        entry.name, entry.email, entry.sis_id, entry.section, entry.lms_id = values
         entry.left_at = None
         if entry.user_id is None and key in users:
             joined += _claim(session, group, entry, users[key], now=now)
@@ -95,6 +100,44 @@ def claim_invitations(session: Session, user: User, *, now: datetime) -> int:
     )
     found = [] if user.email_key is None else session.execute(invited).all()
     return sum(_claim(session, group, entry, user.id, now=now) for entry, group in found)
+
+
+def find_launched(session: Session, group: Class, *, lms_id: str, sis_id: str, email: str) -> RosterEntry | None:
+    """Returns the entry of somebody whom the class's learning platform vouches for, or None.
+
+    The platform's own id decides, then the number in the school's system, then the address.
+    """
+    entries = [each for each in list_roster(session, group) if each.left_at is None]
+    for name, value in (("lms_id", lms_id), ("sis_id", sis_id), ("email_key", email.casefold())):
+        found = [each for each in entries if value and getattr(each, name) == value]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def claim_launched(
+    session: Session, group: Class, entry: RosterEntry, user_id: int, *, lms_id: str, now: datetime
+) -> None:
+    """Gives an entry that nobody has the account that came by the learning platform."""
+    if entry.user_id in (None, user_id):
+        entry.lms_id = lms_id
+        _claim(session, group, entry, user_id, now=now)
+
+
+def _values(person: Person, entry: RosterEntry | None) -> tuple[str, str, str, str, str]:
+    """Returns what an entry is to have: the person's values, and where they have none what is known."""
+    sis_id, section, lms_id = ("", "", "") if entry is None else (entry.sis_id, entry.section, entry.lms_id)
+    return (
+        person.name,
+        person.email,
+        sis_id if person.sis_id is None else person.sis_id,
+        section if person.section is None else person.section,
+        lms_id if person.lms_id is None else person.lms_id,
+    )
+
+
+def _kept(entry: RosterEntry) -> tuple[str, str, str, str, str]:
+    return entry.name, entry.email, entry.sis_id, entry.section, entry.lms_id
 
 
 def _claim(session: Session, group: Class, entry: RosterEntry, user_id: int, *, now: datetime) -> int:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from judge.backends.registry import BUILTIN_BACKENDS
+from judge.compile.required import unmet
+from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
 from tests.gpu.conftest import JudgeOnGpu
 
@@ -35,10 +38,13 @@ def test_a_packs_own_submission(judge_on_gpu: JudgeOnGpu, path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda path: str(path.relative_to(ROOT / "reference_solutions")))
-def test_our_solution(judge_on_gpu: JudgeOnGpu, path: Path) -> None:
+def test_our_solution(judge_on_gpu: JudgeOnGpu, gpu: DeviceInfo, path: Path) -> None:
     from judge.pipeline import Mode
 
-    judgement = judge_on_gpu(path.read_text(encoding="utf-8"), path.parent.name, Mode.SUBMIT)
+    source = path.read_text(encoding="utf-8")
+    if why := unmet(source.encode(), BUILTIN_BACKENDS.of(gpu.kind).target(gpu).arch):
+        pytest.skip(why)
+    judgement = judge_on_gpu(source, path.parent.name, Mode.SUBMIT)
     assert judgement.verdict.value == "AC", judgement
     assert judgement.measurement is not None
     score = judgement.measurement

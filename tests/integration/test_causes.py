@@ -10,6 +10,7 @@ import pytest
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.judgement import DeviceInfo
+from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
 from judge.verdict import Verdict
@@ -17,8 +18,9 @@ from tests.builds import ROOT
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("tests/causes")]
 
-SOURCES = sorted((ROOT / "tests" / "causes").glob("*.cu"))
-_HEADER = re.compile(r"^// (challenge|verdict|told|headline): (.*)$", re.MULTILINE)
+SOURCES = sorted(path for path in (ROOT / "tests" / "causes").iterdir() if path.suffix in (".cu", ".py"))
+_HEADER = re.compile(r"^(?://|#) (challenge|verdict|mode|told|headline): (.*)$", re.MULTILINE)
+_NEEDS_TRITON = pytest.mark.triton
 
 
 @pytest.fixture
@@ -53,14 +55,19 @@ def test_what_does_not_matter_accuses_nobody(
     assert not any(case.memory_errors or case.message for case in judgement.cases)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(path, marks=_NEEDS_TRITON if path.suffix == ".py" else (), id=path.name) for path in SOURCES],
+)
 def test_the_cause_is_named(
     source: Path, packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings
 ) -> None:
     header = dict(_HEADER.findall(source.read_text()))
-    judgement = pipeline.judge(
-        source.read_bytes(), packs[header["challenge"]], device, 5, judge_settings, mode=pipeline.Mode.RUN
-    )
+    language = BUILTIN_LANGUAGES.of_file(source.name)
+    assert language is not None
+    pack = packs[header["challenge"]].in_language(language.name)
+    mode = pipeline.Mode[header.get("mode", "RUN")]
+    judgement = pipeline.judge(source.read_bytes(), pack, device, 5, judge_settings, mode=mode)
     message = next(case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED).message
     assert judgement.verdict.value == header["verdict"]
     assert header["told"] in message

@@ -10,7 +10,7 @@ from store.models import Role
 from store.operation.operator_log import list_actions
 from store.queue.queue_listing import list_queue
 from web.accounts.visitor import signed_in
-from web.admin import devices, site, submissions, users
+from web.admin import devices, platforms, site, submissions, users
 from web.problems import Problem
 from web.services import reader, services
 
@@ -30,6 +30,7 @@ users.register(blueprint)
 submissions.register(blueprint)
 site.register(blueprint)
 devices.register(blueprint)
+platforms.register(blueprint)
 
 
 @blueprint.get("/")

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from flask import request
 from sqlalchemy.orm import Session
 
-from judge.packs.medals import Medals
-from judge.packs.steps import plain_time_s
-from store.models import Assignment, Class, Role
+from store.models import Assignment, Class, ClassMember, Role, StaffRole
 from store.operation.operator_log import Actor, record_action
+from store.people.accounts import find_user
 from store.teaching import classes
-from store.teaching.grades import Gradebook, Yardsticks, read_gradebook
+from store.teaching.grades import Gradebook, read_gradebook, yardsticks
+from store.teaching.rights import Right, Standing, seen_members, sees_member, standing_of
 from web.accounts.visitor import Visitor, require_visitor
 from web.problems import Problem
 from web.services import reader, services
@@ -26,27 +26,52 @@ def may_make_classes(visitor: Visitor) -> bool:
     return visitor.role.includes(Role.TEACHER)
 
 
-def teaches(visitor: Visitor, group: Class) -> bool:
-    """Returns whether the visitor may change this class and see the work of its members."""
-    if not visitor.role.includes(Role.TEACHER):
-        return False
-    return group.owner_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+def standing(visitor: Visitor, group: Class) -> Standing | None:
+    """Returns what the visitor may do in this class beside being in it. Operators may do what its owner may.
+
+    An owner who is no longer a teacher of the site may do nothing.
+    """
+    if visitor.role.includes(Role.OPERATOR):
+        return Standing(StaffRole.OWNER)
+    found = standing_of(reader(), group, user_id=visitor.id)
+    if found is not None and found.role is StaffRole.OWNER and not visitor.role.includes(Role.TEACHER):
+        return None
+    return found
 
 
 def visible_class(number: int) -> Class:
     """Returns a class that the visitor teaches or is in. Raises Problem 404."""
     group, visitor = reader().get(Class, number), require_visitor()
-    if group is not None and (teaches(visitor, group) or classes.is_member(reader(), group, user_id=visitor.id)):
+    if group is not None and (
+        standing(visitor, group) is not None or classes.is_member(reader(), group, user_id=visitor.id)
+    ):
         return group
     raise Problem(404, "not_found", "You have no such class.")
 
 
-def taught_class(number: int) -> Class:
-    """Returns a class that the visitor teaches. Raises Problem 404."""
+def taught_class(number: int, right: Right) -> Class:
+    """Returns a class in which the visitor has a right. Raises Problem 404."""
     group = reader().get(Class, number)
-    if group is None or not teaches(require_visitor(), group):
+    found = None if group is None else standing(require_visitor(), group)
+    if group is None or found is None:
         raise Problem(404, "not_found", "You teach no such class.")
+    if right not in found.rights:
+        raise Problem(404, "not_found", f"As {found.role} of this class you may not do this: ask its owner.")
     return group
+
+
+def members_seen(group: Class) -> Sequence[ClassMember]:
+    """Returns the members whom the visitor sees, by name: none for whoever does not teach the class."""
+    found = standing(require_visitor(), group)
+    return [] if found is None else seen_members(reader(), group, found)
+
+
+def member_seen(group: Class, username: str) -> ClassMember:
+    """Returns a member whom the visitor sees. Raises Problem 404."""
+    user, found = find_user(reader(), username), standing(require_visitor(), group)
+    if user is None or found is None or not sees_member(reader(), group, found, user_id=user.id):
+        raise Problem(404, "not_found", "Nobody in the class has this user name.")
+    return reader().get_one(ClassMember, (group.id, user.id))
 
 
 def find_assignment(group: Class, number: int) -> Assignment:
@@ -59,15 +84,7 @@ def find_assignment(group: Class, number: int) -> Assignment:
 
 def gradebook(group: Class, assignments: Sequence[Assignment], *, user_id: int | None = None) -> Gradebook:
     """Returns the gradebook of assignments of a class, with the medals and times of the challenges as they are now."""
-    packs = services().packs
-
-    def medals_for(challenge: str, metric: str) -> Medals | None:
-        return packs[challenge].medals_for(metric) if challenge in packs else None
-
-    def plain(challenge: str, device: str, metric: str) -> float | None:
-        return plain_time_s(packs[challenge], device=device, metric=metric) if challenge in packs else None
-
-    return read_gradebook(reader(), group, assignments, yardsticks=Yardsticks(medals_for, plain), user_id=user_id)
+    return read_gradebook(reader(), group, assignments, yardsticks=yardsticks(services().packs), user_id=user_id)
 
 
 def record(writer: Session, group: Class, action: str, **details: str) -> None:

@@ -6,10 +6,20 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from store.models import Assignment, Class, Counts
-from store.people.accounts import find_user
 from store.teaching import classes
+from store.teaching.rights import Right
 from web.accounts.visitor import login_required, require_visitor
-from web.classes.access import NUMBER, find_assignment, gradebook, record, taught_class, teaches, visible_class
+from web.classes.access import (
+    NUMBER,
+    find_assignment,
+    gradebook,
+    member_seen,
+    members_seen,
+    record,
+    standing,
+    taught_class,
+    visible_class,
+)
 from web.classes.forms import AssignmentForm, ExtensionForm
 from web.devices import device_choices
 from web.formatting import as_utc
@@ -37,14 +47,14 @@ def assignment(number: int, assignment_id: int) -> str:
 @login_required
 def make_assignment(number: int) -> str | Response | tuple[str, int]:
     """Gives the class an assignment."""
-    group = taught_class(number)
+    group = taught_class(number, Right.ASSIGN)
     return _save(_form(group, None), group, None) if request.method == "POST" else _form_page(group, None)
 
 
 @login_required
 def edit_assignment(number: int, assignment_id: int) -> str | Response | tuple[str, int]:
     """Changes an assignment: all submissions are graded anew by what it says then."""
-    group = taught_class(number)
+    group = taught_class(number, Right.ASSIGN)
     found = find_assignment(group, assignment_id)
     return _save(_form(group, found), group, found) if request.method == "POST" else _form_page(group, found)
 
@@ -52,7 +62,7 @@ def edit_assignment(number: int, assignment_id: int) -> str | Response | tuple[s
 @login_required
 def delete_assignment(number: int, assignment_id: int) -> Response:
     """Deletes an assignment and its extensions. The submissions stay."""
-    group = taught_class(number)
+    group = taught_class(number, Right.ASSIGN)
     find_assignment(group, assignment_id)
     with transaction() as writer:
         found = writer.get_one(Assignment, assignment_id)
@@ -65,28 +75,26 @@ def delete_assignment(number: int, assignment_id: int) -> Response:
 @login_required
 def extend(number: int, assignment_id: int) -> Response | tuple[str, int]:
     """Gives one member another deadline, or that of the assignment again."""
-    group, form = taught_class(number), ExtensionForm()
+    group, form = taught_class(number, Right.EXTEND), ExtensionForm()
     find_assignment(group, assignment_id)
     if not form.validate_on_submit():
         return _page(number, assignment_id, form), 422
     due_at = None if form.due_at.data is None else as_utc(form.due_at.data)
+    member = member_seen(group, form.username.data or "")
+    user_id, who = member.user_id, member.user.username
     with transaction() as writer:
-        user = find_user(writer, form.username.data or "")
-        if user is None or not classes.is_member(writer, writer.get_one(Class, number), user_id=user.id):
-            raise Problem(404, "not_found", "Nobody in the class has this user name.")
         found = writer.get_one(Assignment, assignment_id)
-        classes.set_extension(writer, found, user_id=user.id, due_at=due_at)
-        what = {"user": user.username, "assignment": found.title, "due_at": due_at.isoformat() if due_at else "as all"}
+        classes.set_extension(writer, found, user_id=user_id, due_at=due_at)
+        what = {"user": who, "assignment": found.title, "due_at": due_at.isoformat() if due_at else "as all"}
         record(writer, writer.get_one(Class, number), "assignment extended", **what)
-        who = user.username
     flash(f"{who} has until {due_at:%Y-%m-%d %H:%M} UTC." if due_at else f"{who} has no extension.", "success")
     return redirect(url_for("classes.assignment", number=number, assignment_id=assignment_id), 303)
 
 
 def _page(number: int, assignment_id: int, form: ExtensionForm) -> str:
     group, visitor, now = visible_class(number), require_visitor(), services().clock()
-    found, teacher = find_assignment(group, assignment_id), teaches(visitor, group)
-    if not teacher and found.opens_at > now:
+    found, teacher = find_assignment(group, assignment_id), standing(visitor, group)
+    if teacher is None and found.opens_at > now:
         raise Problem(404, "not_found", "This class has no such assignment.")
     book = gradebook(group, [found], user_id=None if teacher else visitor.id)
     return render_template(
@@ -94,9 +102,10 @@ def _page(number: int, assignment_id: int, form: ExtensionForm) -> str:
         group=group,
         assignment=found,
         book=book,
-        members=classes.list_members(reader(), group) if teacher else [],
+        members=members_seen(group),
         due=book.due_at(found, visitor.id),
-        teaches=teacher,
+        teaches=teacher is not None,
+        rights=frozenset() if teacher is None else teacher.rights,
         packs=services().packs,
         form=form,
         now=now,

@@ -16,9 +16,10 @@ from flask import Blueprint, Response, request
 from store.models import Assignment
 from store.teaching import classes
 from store.teaching.grades import Gradebook
+from store.teaching.rights import Right
 from store.teaching.roster import entries_by_user
 from web.accounts.visitor import login_required
-from web.classes.access import NUMBER, gradebook, taught_class
+from web.classes.access import NUMBER, gradebook, members_seen, taught_class
 from web.classes.csv_files import csv_file
 from web.formatting import points
 from web.problems import Problem
@@ -37,14 +38,14 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def canvas_grades(number: int) -> Response:
     """Returns a row a member, beneath one of the points possible. Canvas finds members by SIS id, else by address."""
-    group, now = taught_class(number), services().clock()
+    group, now = taught_class(number, Right.SEE_WORK), services().clock()
     found = classes.list_assignments(reader(), group)
     book, roster = gradebook(group, found), entries_by_user(reader(), group)
     rows: list[list[object]] = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *_titles(found)],
         ["    Points Possible", "", "", "", "", *(points(each.points) for each in found)],
     ]
-    for member in classes.list_members(reader(), group):
+    for member in members_seen(group):
         entry = roster.get(member.user_id)
         keys = ["", "", ""] if entry is None else [entry.sis_id, entry.email, entry.section]
         rows.append([member.known_as, "", *keys, *_cells(found, book, member.user_id, now)])
@@ -54,13 +55,13 @@ def canvas_grades(number: int) -> Response:
 @login_required
 def moodle_grades(number: int) -> Response:
     """Returns a row a member with the address, or the ID number for ``?by=id``; who has none is left out."""
-    group, by, now = taught_class(number), request.args.get("by", "email"), services().clock()
+    group, by, now = taught_class(number, Right.SEE_WORK), request.args.get("by", "email"), services().clock()
     if by not in ("email", "id"):
         raise Problem(404, "not_found", "Moodle finds members by email or id.")
     found = classes.list_assignments(reader(), group)
     book, roster = gradebook(group, found), entries_by_user(reader(), group)
     rows: list[list[object]] = [["Email address" if by == "email" else "ID number", "Full name", *_titles(found)]]
-    for member in classes.list_members(reader(), group):
+    for member in members_seen(group):
         entry = roster.get(member.user_id)
         # A row whose person Moodle does not find stops the whole import.
         key = "" if entry is None else entry.email if by == "email" else entry.sis_id

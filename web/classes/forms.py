@@ -23,7 +23,7 @@ from wtforms.widgets import PasswordInput
 from judge.packs.pack import Pack
 from judge.packs.steps import has_plain_time
 from judge.tracks.loader import builtin_tracks
-from store.models import Assignment, Class, Counts
+from store.models import Assignment, Class, Counts, StaffRole
 from store.models.classes import MEDALS
 from store.teaching.points import Taken
 from web.accounts.forms import SignUpForm
@@ -49,6 +49,25 @@ class ClassForm(FlaskForm):
         group.title = (self.title.data or "").strip()
         group.description = (self.description.data or "").replace("\r\n", "\n")
         group.drops = self.drops.data or 0
+
+
+class StaffForm(FlaskForm):
+    """Makes somebody a teacher or an assistant of a class."""
+
+    username = StringField("User name", [InputRequired("Say who."), Length(max=64)])
+    role = SelectField("Role", choices=[SelectChoice(role, role) for role in (StaffRole.TEACHER, StaffRole.ASSISTANT)])
+    section = SelectField("Section that they see", default="")
+
+    def __init__(self, sections: Collection[str], **given: object) -> None:
+        super().__init__(**given)  # type: ignore[no-untyped-call]
+        self.section.choices = [SelectChoice("", "all"), *(SelectChoice(each, each) for each in sections)]
+
+
+class CopyForm(FlaskForm):
+    """Copies a class for another term."""
+
+    title = StringField("Title of the copy", [InputRequired("Give it a title."), Length(max=100)])
+    opens_at = UtcField("Its first assignment opens, in UTC", [InputRequired("Say when.")])
 
 
 class DeleteClassForm(FlaskForm):

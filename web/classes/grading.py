@@ -8,9 +8,10 @@ from judge.compile.likeness import MOST_OWNERS, find_pairs
 from store.teaching import classes
 from store.teaching.grades import graded_sources
 from store.teaching.points import Grade
+from store.teaching.rights import Right
 from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required
-from web.classes.access import NUMBER, find_assignment, gradebook, taught_class
+from web.classes.access import NUMBER, find_assignment, gradebook, members_seen, taught_class
 from web.classes.assignments import PATH
 from web.classes.csv_files import csv_file
 from web.formatting import points as shown_points
@@ -31,13 +32,13 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def class_grades(number: int) -> Response:
     """Returns for each member and assignment how many challenges count, the points, and the total in percent."""
-    group, now = taught_class(number), services().clock()
+    group, now = taught_class(number, Right.SEE_WORK), services().clock()
     found = classes.list_assignments(reader(), group)
     book, roster = gradebook(group, found), entries_by_user(reader(), group)
     counts = [f"{each.title} (of {len(each.slugs)})" for each in found]
     points = [f"{each.title} points (of {shown_points(each.points)})" for each in found]
     rows: list[list[object]] = [["name", "user", "section", *counts, *points, "total %"]]
-    for member in classes.list_members(reader(), group):
+    for member in members_seen(group):
         who, total = member.user_id, book.total(found, member.user_id, drops=group.drops, now=now)
         row: list[object] = [member.known_as, member.user.username, section_of(roster, who)]
         row += [book.counted(each, who) for each in found]
@@ -49,12 +50,12 @@ def class_grades(number: int) -> Response:
 @login_required
 def assignment_grades(number: int, assignment_id: int) -> Response:
     """Returns for each member and challenge whether it counts or was late, its points, and the submission graded."""
-    group = taught_class(number)
+    group = taught_class(number, Right.SEE_WORK)
     found = find_assignment(group, assignment_id)
     book, roster = gradebook(group, [found]), entries_by_user(reader(), group)
     columns = [f"{slug} {what}" for slug in found.slugs for what in ("grade", "at", "submission", "points")]
     rows: list[list[object]] = [["name", "user", "section", "due", "counted", "points", *columns]]
-    for member in classes.list_members(reader(), group):
+    for member in members_seen(group):
         who = member.user_id
         row: list[object] = [member.known_as, member.user.username, section_of(roster, who)]
         row += [book.due_at(found, who).isoformat(), book.counted(found, who), shown_points(book.points(found, who))]
@@ -69,13 +70,13 @@ def assignment_grades(number: int, assignment_id: int) -> Response:
 @login_required
 def similarity(number: int, assignment_id: int) -> str:
     """Renders which of the sources that the grades of a challenge name are alike."""
-    group = taught_class(number)
+    group = taught_class(number, Right.SEE_WORK)
     found = find_assignment(group, assignment_id)
     challenge = request.args.get("challenge", found.slugs[0])
     if challenge not in found.slugs:
         raise Problem(404, "not_found", "This assignment has no such challenge.")
     book, authors = gradebook(group, [found]), {}
-    for member in classes.list_members(reader(), group):
+    for member in members_seen(group):
         attempt = book.grade(found, member.user_id, challenge).attempt
         if attempt is not None:
             authors[attempt.public_id] = member

@@ -6,23 +6,26 @@ A page of two hundred members and a dozen assignments takes as many queries as o
 from __future__ import annotations
 
 import enum
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 from urllib.parse import quote
 
 from flask import Blueprint, render_template, request, url_for
+from markupsafe import Markup, escape
 
 from judge.verdict import Verdict
 from store.models import Assignment, Class, ClassMember, RosterEntry
-from store.people.accounts import find_user
 from store.teaching import classes
 from store.teaching.grades import Gradebook, messages
 from store.teaching.points import Attempt, Grade
+from store.teaching.rights import Right
 from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required
-from web.classes.access import NUMBER, find_assignment, gradebook, taught_class
+from web.classes.access import NUMBER, find_assignment, gradebook, member_seen, members_seen, taught_class
 from web.classes.assignments import PATH
 from web.formatting import percent, points, seconds, verdict_title
 from web.problems import Problem
@@ -49,7 +52,7 @@ WORDS = {Shown.ALL: "All", Shown.STUCK: "Stuck", Shown.NOT_BEGUN: "Not begun", S
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A challenge of an assignment. ``url`` is that of its attempts, with ``{}`` for the member."""
+    """A challenge of an assignment. ``url`` is that of its attempts, with ``{}`` for the member, escaped."""
 
     assignment: Assignment
     challenge: str
@@ -57,26 +60,19 @@ class Column:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A member's work for a challenge. ``stuck`` is what its last tries have in common, empty if they do not."""
+class Cell(NamedTuple):
+    """A member's work for a challenge. ``stuck`` is what its last tries have in common, empty if they do not.
+
+    A tuple, because a class has thousands.
+    """
 
     attempts: Sequence[Attempt]
     grade: Grade
+    #: Of its attempts, escaped.
     url: str
     is_begun: bool
     is_late: bool
     stuck: str = ""
-
-    @property
-    def points(self) -> str:
-        """The points in words."""
-        return points(self.grade.points)
-
-    @property
-    def last(self) -> str:
-        """The last verdict, or that the last try has none yet."""
-        return (self.attempts[-1].verdict or "…") if self.attempts else ""
 
     @property
     def time(self) -> str:
@@ -97,6 +93,20 @@ class Cell:
             case Shown.LATE:
                 return self.is_late
 
+    def html(self, shown: Shown) -> str:
+        """Returns what the page shows of it: points, last verdict, tries and best time, leading to the attempts."""
+        if not self.attempts:
+            return f'<span class="muted">{"not begun" if shown is Shown.NOT_BEGUN else "–"}</span>'
+        last, time = self.attempts[-1].verdict or "…", self.time
+        stuck = self.stuck if shown is Shown.STUCK else "stuck"
+        return (
+            f'<a href="{self.url}"><b>{points(self.grade.points)}</b> '
+            f'<span class="verdict {last}"><b>{last}</b></span> '
+            f'<span class="small muted">{len(self.attempts)}×{f" {time}" if time else ""}'
+            f"{' late' if self.is_late else ''}</span></a>"
+            f'{f"""<div class="small stuck">{escape(stuck)}</div>""" if self.stuck else ""}'
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -106,6 +116,10 @@ class Row:
     section: str
     cells: Sequence[Cell | None]
     total: str
+
+    def html(self, shown: Shown) -> Markup:
+        """Returns the cells of the table. Written here: a template would take three times as long for thousands."""
+        return Markup("".join(f"<td>{'' if each is None else each.html(shown)}</td>" for each in self.cells))
 
 
 def register(blueprint: Blueprint) -> None:
@@ -117,7 +131,7 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def grade_matrix(number: int) -> str:
     """Renders the matrix, or those of its rows that have a cell of ``?show=``."""
-    group, now = taught_class(number), services().clock()
+    group, now = taught_class(number, Right.SEE_WORK), services().clock()
     try:
         shown = Shown(request.args.get("show", Shown.ALL))
     except ValueError:
@@ -126,13 +140,14 @@ def grade_matrix(number: int) -> str:
     columns = _columns(group, found)
     book = gradebook(group, found)
     roster = entries_by_user(reader(), group)
-    members = classes.list_members(reader(), group)
+    members = members_seen(group)
     sections = sorted({each.section for each in roster.values() if each.section})
     section = request.args.get("section", "")
     if section:
         members = [each for each in members if section_of(roster, each.user_id) == section]
     rows = _rows(group, members, roster, columns, book, now)
-    counted = {each: sum(cell.is_shown(each) for row in rows for cell in row.cells if cell) for each in Shown}
+    cells = [cell for row in rows for cell in row.cells if cell is not None]
+    counted = {each: sum(cell.is_shown(each) for cell in cells) for each in Shown if each is not Shown.ALL}
     if shown is not Shown.ALL:
         picked = (
             replace(row, cells=[cell if cell is not None and cell.is_shown(shown) else None for cell in row.cells])
@@ -157,13 +172,12 @@ def grade_matrix(number: int) -> str:
 @login_required
 def attempts(number: int, assignment_id: int, username: str) -> str:
     """Renders the attempts of a member for ``?challenge=``, and which of them is graded."""
-    group = taught_class(number)
+    group = taught_class(number, Right.SEE_WORK)
     found = find_assignment(group, assignment_id)
     challenge = request.args.get("challenge", next(iter(found.slugs), ""))
-    user = find_user(reader(), username)
-    member = None if user is None else reader().get(ClassMember, (group.id, user.id))
-    if member is None or challenge not in found.slugs:
-        raise Problem(404, "not_found", "There are no attempts of such a member for such a challenge.")
+    member = member_seen(group, username)
+    if challenge not in found.slugs:
+        raise Problem(404, "not_found", "This assignment has no such challenge.")
     book = gradebook(group, [found], user_id=member.user_id)
     return render_template(
         "classes/attempts.html",
@@ -184,8 +198,12 @@ def _columns(group: Class, assignments: Sequence[Assignment]) -> list[Column]:
             assignment,
             slug,
             packs[slug].title if slug in packs else slug,
-            url_for("classes.assignment", number=group.id, assignment_id=assignment.id)
-            + f"/attempts/{{}}?challenge={slug}",
+            str(
+                escape(
+                    url_for("classes.assignment", number=group.id, assignment_id=assignment.id)
+                    + f"/attempts/{{}}?challenge={slug}"
+                )
+            ),
         )
         for assignment in assignments
         for slug in assignment.slugs
@@ -237,12 +255,17 @@ def _last_alike(cell: Cell) -> Sequence[Attempt]:
     return last if alike and last[0].verdict != Verdict.ACCEPTED and not cell.grade.reached else ()
 
 
+@functools.lru_cache(maxsize=10_000)
+def _without_numbers(message: str) -> str:
+    return _NUMBER.sub("#", message)
+
+
 def _marked(cell: Cell | None, doubtful: Mapping[str, Sequence[Attempt]], found: Mapping[str, str]) -> Cell | None:
     if cell is None or cell.url not in doubtful:
         return cell
     said = [found.get(each.public_id, "") for each in doubtful[cell.url]]
-    if len({_NUMBER.sub("#", each) for each in said}) > 1:
+    if len({_without_numbers(each) for each in said}) > 1:
         return cell
-    text = said[-1] or verdict_title(cell.last)
+    text = said[-1] or verdict_title(cell.attempts[-1].verdict or "")
     short = text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
-    return replace(cell, stuck=f"{short[:1].upper()}{short[1:]}")
+    return cell._replace(stuck=f"{short[:1].upper()}{short[1:]}")

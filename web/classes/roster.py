@@ -7,6 +7,7 @@ from werkzeug.wrappers import Response
 
 from store.models import Class
 from store.teaching import classes
+from store.teaching.rights import Right
 from store.teaching.roster import apply_list, list_roster
 from web.accounts.visitor import login_required
 from web.classes.access import NUMBER, record, taught_class
@@ -23,7 +24,7 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def roster(number: int) -> str | Response | tuple[str, int]:
     """Renders the roster, or makes it that of an uploaded list: all of it or, where anything is wrong, nothing."""
-    group, form = taught_class(number), RosterForm()
+    group, form = taught_class(number, Right.ENROLL), RosterForm()
     if not form.is_submitted():
         return _page(group, form)
     if not form.validate():

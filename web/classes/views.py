@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_limiter import RateLimitExceeded
+from markupsafe import escape
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -15,12 +16,22 @@ from store.people import accounts
 from store.people.accounts import find_user
 from store.people.passwords import HashersBusyError, hash_password
 from store.teaching import classes
+from store.teaching.rights import Right, list_staff
 from store.teaching.roster import claim_invitations
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
-from web.classes import assignments, exports, grading, matrix, roster
-from web.classes.access import NUMBER, gradebook, may_make_classes, record, taught_class, teaches, visible_class
+from web.classes import assignments, exports, grading, matrix, platform, roster, staff
+from web.classes.access import (
+    NUMBER,
+    gradebook,
+    may_make_classes,
+    members_seen,
+    record,
+    standing,
+    taught_class,
+    visible_class,
+)
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
 from web.problems import Problem, sentence
 from web.rates import count_join, retry_after, wait_s
@@ -34,6 +45,8 @@ grading.register(blueprint)
 matrix.register(blueprint)
 exports.register(blueprint)
 roster.register(blueprint)
+staff.register(blueprint)
+platform.register(blueprint)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0
@@ -142,20 +155,28 @@ def _busy_page(
 def show(number: int) -> str:
     """Renders a class: its assignments, and for the teacher its members."""
     group, visitor, now = visible_class(number), require_visitor(), services().clock()
-    teacher = teaches(visitor, group)
-    found = [each for each in classes.list_assignments(reader(), group) if teacher or each.opens_at <= now]
-    book = gradebook(group, found, user_id=None if teacher else visitor.id)
-    members = classes.list_members(reader(), group) if teacher else []
+    teacher = standing(visitor, group)
+    found = [each for each in classes.list_assignments(reader(), group) if teacher is not None or each.opens_at <= now]
+    book = gradebook(group, found, user_id=visitor.id if teacher is None else None)
+    members = members_seen(group)
+    titles = [(each, escape(each.title), len(each.slugs)) for each in found]
+    counts = {
+        who.user_id: [(title, f"{book.counted(each, who.user_id)} of {of}") for each, title, of in titles]
+        for who in members
+    }
     return render_template(
         "classes/show.html",
         group=group,
         description=render_statement(group.description),
         assignments=found,
         members=members,
+        counts=counts,
         book=book,
-        total=None if teacher else book.total(found, visitor.id, drops=group.drops, now=now),
+        total=None if teacher is not None else book.total(found, visitor.id, drops=group.drops, now=now),
         member=classes.is_member(reader(), group, user_id=visitor.id),
-        teaches=teacher,
+        teaches=teacher is not None,
+        rights=frozenset() if teacher is None else teacher.rights,
+        staff=list_staff(reader(), group),
         owner=None if group.owner_id is None else reader().get_one(User, group.owner_id).username,
         link=url_for("classes.join", code=group.code, _external=True),
         now=now,
@@ -188,13 +209,13 @@ def make() -> str | Response | tuple[str, int]:
 @login_required
 def edit(number: int) -> str | Response | tuple[str, int]:
     """Changes a class's title and description."""
-    group = taught_class(number)
+    group = taught_class(number, Right.CHANGE)
     form = ClassForm(obj=group)
     deletion = DeleteClassForm(formdata=None)
     if request.method == "GET":
-        return render_template("classes/edit.html", form=form, group=group, deletion=deletion)
+        return _edit_page(form, group, deletion)
     if not form.validate_on_submit():
-        return render_template("classes/edit.html", form=form, group=group, deletion=deletion), 422
+        return _edit_page(form, group, deletion), 422
     with transaction() as writer:
         row = writer.get_one(Class, number)
         form.apply(row)
@@ -202,18 +223,24 @@ def edit(number: int) -> str | Response | tuple[str, int]:
     return redirect(url_for("classes.show", number=number), 303)
 
 
+def _edit_page(form: ClassForm, group: Class, deletion: DeleteClassForm) -> str:
+    found = standing(require_visitor(), group)
+    rights = frozenset() if found is None else found.rights
+    return render_template("classes/edit.html", form=form, group=group, deletion=deletion, rights=rights)
+
+
 @blueprint.post(f"/{NUMBER}/delete")
 @login_required
 def delete(number: int) -> Response | tuple[str, int]:
     """Deletes a class with its memberships, assignments and extensions. Submissions stay with their authors."""
-    group = taught_class(number)
+    group = taught_class(number, Right.OWN)
     deletion = DeleteClassForm()
     wrong = (deletion.confirm_title.data or "").strip() != group.title
     if not deletion.validate_on_submit() or wrong:
         if wrong and not deletion.confirm_title.errors:
             deletion.confirm_title.errors = (f"This is not the title. It is: {group.title}",)
         form = ClassForm(formdata=None, obj=group)
-        return render_template("classes/edit.html", form=form, group=group, deletion=deletion), 422
+        return _edit_page(form, group, deletion), 422
     with transaction() as writer:
         row = writer.get_one(Class, number)
         record(writer, row, "class deleted")
@@ -226,7 +253,7 @@ def delete(number: int) -> Response | tuple[str, int]:
 @login_required
 def change_code(number: int) -> Response:
     """Gives the class another code: the old one and its link open nothing more. Who is in stays."""
-    taught_class(number)
+    taught_class(number, Right.ENROLL)
     with transaction() as writer:
         group = writer.get_one(Class, number)
         group.code = classes.new_code()
@@ -250,7 +277,7 @@ def leave(number: int) -> Response:
 @login_required
 def remove(number: int, username: str) -> Response:
     """Takes a member out of a class."""
-    taught_class(number)
+    taught_class(number, Right.ENROLL)
     with transaction() as writer:
         group, user = writer.get_one(Class, number), find_user(writer, username)
         if user is None or not classes.leave(writer, group, user_id=user.id):

@@ -8,6 +8,7 @@ Each process has an event loop, which reads requests and sends live streams; Fla
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import shutil
@@ -58,6 +59,12 @@ if workers > 1:
     _remove_metrics_of_killed_servers()
     #: Read where the client library is imported: in the processes, so after this.
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix=f"{_METRICS}{os.getpid()}-")
+
+
+def post_worker_init(worker: Any) -> None:  # noqa: ARG001
+    """Leaves what a process has loaded out of its collections of garbage: each would look at all of it in a request."""
+    gc.collect()
+    gc.freeze()
 
 
 def child_exit(server: Any, worker: Any) -> None:  # noqa: ARG001

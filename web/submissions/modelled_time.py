@@ -75,7 +75,7 @@ class KernelView:
 class ModelledTimeView:
     """The modelled time of one benchmark case."""
 
-    id: str
+    name: str
     gpu: str
     time: str
     limiter: str
@@ -101,7 +101,7 @@ def present_modelled_times(
     gpu = gpu_title(measurement.gpu)
     return tuple(
         ModelledTimeView(
-            id=case.id,
+            name=case.name,
             gpu=gpu,
             time=seconds(case.value),
             limiter=case.limiter,

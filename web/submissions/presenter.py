@@ -67,6 +67,8 @@ class CaseView:
     """A case's row and the details that unfold beneath it."""
 
     id: str
+    #: The sizes, or else the id.
+    name: str
     group: str
     verdict: str
     wall: str
@@ -294,6 +296,7 @@ def _present_case(case: CaseJudgement, own: OwnLines, *, opened: bool) -> CaseVi
         message = "; ".join([*[first] * imprecise, *message.split("; ", 2 + imprecise)[2 + imprecise :]])
     return CaseView(
         id=case.id,
+        name=case.name,
         group=_GROUPS.get(case.group, case.group),
         verdict=case.verdict.value,
         wall=seconds(case.wall_s) if case.wall_s else "",

@@ -167,7 +167,7 @@ def _point(case: BenchmarkCase, roofs: Roofs | None) -> CasePoint:
         ceiling: float | None = case.flops / case.roofline_s
     else:
         ceiling = None if roofs is None else roofs.ceiling(intensity)
-    return CasePoint(case.id, intensity, case.flops / case.value, ceiling)
+    return CasePoint(case.name, intensity, case.flops / case.value, ceiling)
 
 
 def roofline_chart(

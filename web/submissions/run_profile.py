@@ -24,19 +24,30 @@ class ProfiledLine:
 
 @dataclass(frozen=True, slots=True)
 class RunProfile:
-    """The modelled time of a run in ``seconds``. Only profiles of the same ``scale`` and ``case`` are comparable."""
+    """The unranked time of a run in ``seconds``, with the ends of its interval: both are the time where it is modelled.
+
+    Only profiles of the same ``scale`` and ``case`` are comparable. ``lines`` are empty for a measured time.
+    """
 
     scale: str
     case: str
     seconds: float
+    low: float
+    high: float
     lines: tuple[ProfiledLine, ...]
 
 
-def present_run_profile(measurement: Measurement, source: str, own: OwnLines) -> RunProfile | None:
-    """Returns the profile of the user's own lines, the costliest first; None for a time that is not modelled."""
-    case = next((case for case in measurement.cases if isinstance(case, ModelledCase)), None)
-    if case is None:
-        return None
+def present_run_profile(measurement: Measurement, source: str, own: OwnLines) -> RunProfile:
+    """Returns the profile of the user's own lines, the costliest first."""
+    [case] = measurement.cases
+    # Inputs of one's own are comparable if they are as large.
+    name = f"{case.id} {case.bytes:g} {case.flops or 0:g}"
+    low, high = measurement.low or measurement.value, measurement.high or measurement.value
+    lines = _profiled_lines(case, source, own) if isinstance(case, ModelledCase) else ()
+    return RunProfile(measurement.scale, name, measurement.value, low, high, lines)
+
+
+def _profiled_lines(case: ModelledCase, source: str, own: OwnLines) -> tuple[ProfiledLine, ...]:
     text = source.splitlines()
     lines = []
     for line in case.lines:
@@ -47,4 +58,4 @@ def present_run_profile(measurement: Measurement, source: str, own: OwnLines) ->
         wavefronts = line.shared_wavefronts / line.shared_wavefronts_ideal if line.shared_wavefronts_ideal else None
         shown = own.in_words(place)
         lines.append(ProfiledLine(place, shown, text[place - 1].strip(), line.share, sectors, wavefronts))
-    return RunProfile(measurement.scale, case.id, case.value, tuple(lines))
+    return tuple(lines)

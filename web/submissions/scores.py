@@ -33,7 +33,7 @@ class Figure:
 class BenchmarkView:
     """A benchmark case with a chart of its samples. ``processes`` summarises each process's samples."""
 
-    id: str
+    name: str
     value: str
     chart: Markup
     runs: int
@@ -95,7 +95,7 @@ def present_benchmarks(measurement: Measurement) -> tuple[BenchmarkView, ...]:
     for case in measurement.cases:
         samples = list(case.samples)
         processes = [list(process) for process in case.processes if process] if len(samples) > 1 else []
-        title = f"{whole(len(samples))} timed calls of {case.id}"
+        title = f"{whole(len(samples))} timed calls of {case.name}"
         ends = None
         # The interval belongs to the score, so it applies to a case only if there is just one.
         if len(measurement.cases) == 1 and measurement.low is not None and measurement.high is not None:
@@ -107,7 +107,7 @@ def present_benchmarks(measurement: Measurement) -> tuple[BenchmarkView, ...]:
             chart = strip_chart(samples, label, title)
         views.append(
             BenchmarkView(
-                id=case.id,
+                name=case.name,
                 value=label(case.value),
                 chart=chart,
                 runs=len(samples),

@@ -20,8 +20,8 @@ from store.models import FINAL_STATES, Role, Submission, User
 from store.operation.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
-from store.teaching.classes import is_taught_by
 from store.teaching.contests import contests_of, is_opened_to
+from store.teaching.rights import is_taught_by
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
 from web.leaderboard.boards import withholds_audited
@@ -219,7 +219,7 @@ def visible_submission(public_id: str) -> Submission:
         submission.user_id == visitor.id
         or visitor.role.includes(Role.OPERATOR)
         or is_opened_to(reader(), submission, user_id=visitor.id, now=services().clock())
-        or (visitor.role.includes(Role.TEACHER) and is_taught_by(reader(), submission, user_id=visitor.id))
+        or is_taught_by(reader(), submission, user_id=visitor.id, as_owner=visitor.role.includes(Role.TEACHER))
     ):
         return submission
     raise Problem(404, "not_found", "You have no such submission.")

@@ -5,6 +5,7 @@ from emulator.jit.ops import (
     atomic,
     barrier,
     bits,
+    cluster,
     compare,
     convert,
     copy,
@@ -16,6 +17,7 @@ from emulator.jit.ops import (
     store,
     tensor,
     warp,
+    warpgroup,
 )
 from emulator.jit.ops.registry import EMITTERS
 
@@ -25,6 +27,7 @@ __all__ = [
     "atomic",
     "barrier",
     "bits",
+    "cluster",
     "compare",
     "convert",
     "copy",
@@ -36,4 +39,5 @@ __all__ = [
     "store",
     "tensor",
     "warp",
+    "warpgroup",
 ]

@@ -17,6 +17,7 @@ _SPACES = {
     "global": Space.GLOBAL,
     "shared": Space.SHARED,
     "shared::cta": Space.SHARED,
+    "shared::cluster": Space.CLUSTER,
     "local": Space.LOCAL,
     "const": Space.CONST,
     "param": Space.PARAM,
@@ -40,8 +41,6 @@ def space_of(i: Instruction) -> Space:
     for modifier in i.modifiers:
         if modifier in _SPACES:
             return _SPACES[modifier]
-        if modifier == "shared::cluster":
-            return Space.SHARED
     return Space.GENERIC
 
 
@@ -55,6 +54,8 @@ def resolve_address(
     b = e.b
     assert isinstance(operand, Address)
     base, displacement = operand.base, operand.offset
+    if space is Space.CLUSTER:
+        return _resolve_in_cluster(e, operand)
     shared = space is Space.SHARED
     e.offset_base = True
     offsets: tuple[int, ...] | None = (0,) * LANES
@@ -99,6 +100,15 @@ def resolve_address(
     # All of the group lies in the window, so that nothing wraps on the way.
     first, there = group.anchor
     return Pointers(b.op("add", first, b.integer("i64", here - there)) if here != there else first, offsets, window)
+
+
+def _resolve_in_cluster(e: Emitter, operand: Address) -> Pointers:
+    """A 32-bit address of ``shared::cluster`` is the signed distance from the block's own window."""
+    b = e.b
+    base = b.integer("i32", operand.base.value) if isinstance(operand.base, Imm) else e.read(operand.base, "i32")
+    if operand.offset:
+        base = b.op("add", base, b.integer("i32", operand.offset))
+    return Pointers(b.op("add", b.resize(base, "i64", signed=True), e.context("i64", SHARED)), None)
 
 
 def lane_addresses(e: Emitter, pointers: Pointers) -> Value:

@@ -6,6 +6,7 @@ from emulator.jit.abi import Access, Space
 from emulator.jit.builder import Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.addressing import lane_addresses, resolve_address, space_of
+from emulator.jit.ops.bulk import bulk_copy
 from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Imm, Instruction, Operand, Sink
@@ -14,7 +15,10 @@ from emulator.ptx.ir import Imm, Instruction, Operand, Sink
 @emits("cp")
 def copy_async(e: Emitter, i: Instruction) -> None:
     """Emits cp.async and its waits. A copy becomes visible at the wait, not before."""
-    if i.modifiers[0] != "async" or "bulk" in i.modifiers:
+    if i.has("bulk"):
+        bulk_copy(e, i)
+        return
+    if i.modifiers[0] != "async":
         raise e.unsupported()
     lanes = f"i32 {e.active_bits().text}"
     if i.has("commit_group"):
@@ -87,8 +91,6 @@ def _barrier(e: Emitter, i: Instruction, operand: Operand, kind: Access) -> tupl
 @emits("mbarrier")
 def mbarrier(e: Emitter, i: Instruction) -> None:
     b = e.b
-    if i.has("expect_tx") or i.has("complete_tx") or i.has("shared::cluster"):
-        raise e.unsupported()
     lanes = f"i32 {e.active_bits().text}"
     match i.modifiers[0]:
         case "init" | "inval":
@@ -97,13 +99,21 @@ def mbarrier(e: Emitter, i: Instruction) -> None:
             e.call("emu_mbarrier_init", "ptr %ctx", site, lanes, where, f"ptr {e.spill(count)}")
         case "arrive" | "arrive_drop":
             where, site = _barrier(e, i, i.operands[1], Access.ATOMIC)
-            count = e.read(i.operands[2], "i32") if len(i.operands) > 2 else b.integer("i32", 1)
+            given = e.read(i.operands[2], "i32") if len(i.operands) > 2 else None
+            expects = i.has("expect_tx")
+            count = given if given is not None and not expects else b.integer("i32", 1)
+            awaited = f"ptr {e.spill(given)}" if given is not None and expects else "ptr null"
             out = e.scratch()
             drop = f"i32 {int(i.modifiers[0] == 'arrive_drop')}"
             e.b.compiler_barrier()
-            e.call("emu_mbarrier_arrive", "ptr %ctx", site, lanes, where, f"ptr {e.spill(count)}", drop, f"ptr {out}")
+            counts = f"ptr {e.spill(count)}"
+            e.call("emu_mbarrier_arrive", "ptr %ctx", site, lanes, where, counts, drop, awaited, f"ptr {out}")
             if not isinstance(i.operands[0], Sink):
                 e.write(i.operands[0], e.fill(out, "i64"))
+        case "expect_tx" | "complete_tx":
+            where, site = _barrier(e, i, i.operands[0], Access.ATOMIC)
+            size = f"ptr {e.spill(e.read(i.operands[1], 'i32'))}"
+            e.call("emu_mbarrier_bytes", "ptr %ctx", site, lanes, where, size, f"i32 {int(i.has('complete_tx'))}")
         case "test_wait" | "try_wait":
             where, site = _barrier(e, i, i.operands[1], Access.ATOMIC)
             state = e.spill(e.convert(e.read(i.operands[2], "i32" if i.has("parity") else "i64"), "i64"))

@@ -19,6 +19,10 @@ def arrive(e: Emitter, i: Instruction) -> bool:
     """Emits the arrival. Returns whether the lanes then wait; after ``bar.arrive`` they do not."""
     b = e.b
     e.unit.uses_barriers = True
+    if i.has("cluster"):
+        waits = i.has("wait")
+        e.call("emu_cluster_wait" if waits else "emu_cluster_arrive", "ptr %ctx", f"i32 {e.active_bits().text}")
+        return waits
     if i.has("arrive"):
         operation = 1
     elif i.has("red"):

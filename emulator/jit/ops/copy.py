@@ -9,7 +9,6 @@ from emulator.jit.ops.registry import emits
 from emulator.jit.warp_context import FUEL, LOCAL, PARAMS, SHARED, SHARED_BYTES, STACK_BYTES
 from emulator.ptx.ir import Instruction, Sink, Vec
 
-# A block is a cluster of its own.
 _SHARED = frozenset(("shared", "shared::cta", "shared::cluster"))
 
 
@@ -82,7 +81,11 @@ def is_space(e: Emitter, i: Instruction) -> None:
         found = e.call("emu_constant_lanes", "ptr %ctx", lanes, f"ptr {e.spill(address)}", result="i32")
         return b.unballot(Value(found, "i32"))
 
-    if not _SHARED.isdisjoint(i.modifiers):
+    if i.has("shared::cluster"):
+        lanes = f"i32 {e.active_bits().text}"
+        found = e.call("emu_cluster_lanes", "ptr %ctx", lanes, f"ptr {e.spill(address)}", result="i32")
+        result = b.unballot(Value(found, "i32"))
+    elif not _SHARED.isdisjoint(i.modifiers):
         result = shared()
     elif i.has("local"):
         result = local()
@@ -97,9 +100,9 @@ def is_space(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], result)
 
 
-@emits("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol")
+@emits("prefetch", "prefetchu", "pmevent", "applypriority", "discard", "griddepcontrol", "setmaxnreg")
 def nothing(_e: Emitter, _i: Instruction) -> None:
-    """Emits nothing: the instruction is a hint."""
+    """Emits nothing: the instruction is a hint, or about registers, of which there are enough."""
 
 
 @emits("nanosleep")
@@ -115,5 +118,6 @@ def create_policy(e: Emitter, i: Instruction) -> None:
 
 @emits("membar", "fence")
 def fence(e: Emitter, i: Instruction) -> None:
-    observe_fence(e, scope=0 if i.has("cta") else 2 if i.has("sys") else 1)
+    # Those between the generic and the asynchronous proxy order nothing between threads.
+    observe_fence(e, scope=0 if i.has("cta") or i.has("proxy") else 2 if i.has("sys") else 1)
     e.b.line("fence seq_cst")

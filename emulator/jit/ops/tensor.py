@@ -239,3 +239,24 @@ def movmatrix(e: Emitter, i: Instruction) -> None:
     out = e.scratch()
     e.call("emu_movmatrix", f"ptr {e.spill(e.read(i.operands[1], 'i32'))}", f"ptr {out}")
     e.write(i.operands[0], e.fill(out, "i32"))
+
+
+@emits("stmatrix")
+def stmatrix(e: Emitter, i: Instruction) -> None:
+    if not i.has("m8n8") or not i.has("b16"):
+        raise e.unsupported()
+    items = _items(i.operands[1])
+    space = space_of(i)
+    pointers = resolve_address(e, i.operands[0], space)
+    site = e.unit.site(i, Access.STORE, space, 16, 4)
+    rows = e.spill(lane_addresses(e, pointers))
+    observe(e, site, rows, e.b.integer("i32", (1 << 8 * len(items)) - 1))
+    e.call(
+        "emu_stmatrix",
+        "ptr %ctx",
+        f"i32 {site}",
+        f"i32 {len(items)}",
+        f"i32 {int(i.has('trans'))}",
+        f"ptr {rows}",
+        f"ptr {_read_fragment(e, i.operands[1], TYPES['b32'])}",
+    )

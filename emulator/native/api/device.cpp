@@ -80,6 +80,7 @@ int attribute(cudaDeviceAttr which, bool *known) {
         case cudaDevAttrMaxBlocksPerMultiprocessor: return model::size().blocks_per_multiprocessor;
         case cudaDevAttrReservedSharedMemoryPerBlock: return static_cast<int>(model::size().shared_reserved_per_block);
         case cudaDevAttrMemoryPoolsSupported: return 1;
+        case cudaDevAttrClusterLaunch: return model::size().major >= 9;
         default:
             // The rest is texture sizes and features that are not here.
             *known = which > 0 && which < cudaDevAttrMax;
@@ -192,6 +193,7 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->reservedSharedMemPerBlock = model::size().shared_reserved_per_block;
     out->hostRegisterSupported = 1;
     out->memoryPoolsSupported = 1;
+    out->clusterLaunch = model::size().major >= 9;
     return cudaSuccess;
 }
 

@@ -19,6 +19,7 @@ constexpr int assumed_registers = 32;
 constexpr size_t shared_per_block = 48 << 10;
 constexpr size_t constant_bytes = 64 << 10;
 constexpr size_t stack_bytes = 512 << 10;  // of a thread, at most
+constexpr int portable_cluster_blocks = 8;
 constexpr int runtime_version = 13000;
 
 // What differs between GPUs. Unless one is named: the limits of compute capability 8.0, and the size and speed of an H200.

@@ -66,6 +66,9 @@ EMU_API cudaError_t cudaFuncSetAttribute(const void *handle, cudaFuncAttribute w
             if (value < -1 || value > 100) return emu::fail(cudaErrorInvalidValue);
             function->shared_carveout = value;
             return cudaSuccess;
+        case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            function->allows_large_clusters = value != 0;
+            return cudaSuccess;
         default: return emu::fail(cudaErrorInvalidValue);
     }
 }
@@ -103,6 +106,33 @@ EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *
 EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *handle, int threads,
                                                                   size_t dynamic_shared) {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, threads, dynamic_shared, 0);
+}
+
+EMU_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *handle, const cudaLaunchConfig_t *config) {
+    if (!clusters || !config) return emu::fail(cudaErrorInvalidValue);
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    uint32_t blocks = 1;
+    for (uint32_t axis : function->info.cluster) blocks *= axis ? axis : 1;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+        if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
+        const auto &shape = config->attrs[i].val.clusterDim;
+        blocks = shape.x * shape.y * shape.z;
+    }
+    if (!blocks) return emu::fail(cudaErrorInvalidValue);
+    int threads = static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z);
+    size_t shared = function->info.static_shared_bytes + config->dynamicSmemBytes;
+    int resident = model::resident_blocks(threads, shared, emu::count_registers(*function, false));
+    *clusters = model::size().multiprocessors * resident / static_cast<int>(blocks);
+    return cudaSuccess;
+}
+
+EMU_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int *size, const void *handle, const cudaLaunchConfig_t *) {
+    if (!size) return emu::fail(cudaErrorInvalidValue);
+    Function *function = nullptr;
+    if (cudaError_t error = find(handle, &function)) return error;
+    *size = function->allows_large_clusters ? 16 : model::portable_cluster_blocks;
+    return cudaSuccess;
 }
 
 EMU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *handle, int blocks,

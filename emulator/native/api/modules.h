@@ -40,6 +40,7 @@ struct Function {
     int registers[2] = {-1, -1};  // of a thread, as machine code says, and as ptxas does; 0: not known, -1: nobody has asked
     int max_dynamic_shared = -1;  // below 0: the program has not set it
     int shared_carveout = -1;
+    bool allows_large_clusters = false;
     // What was compiled for each block shape, to be observed (the fourth number) or not; null is for "cannot be".
     std::map<std::array<uint32_t, 4>, const EmuKernel *> compiled;
 };

@@ -47,7 +47,7 @@ class BlockStores : public BlockObserver {
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
         if (site.order & EMU_RELEASE) stores_.perform(number_);
-        bool late = site.kind == EMU_STORE && stores_.is_late(index);
+        bool late = can_be_late(site) && stores_.is_late(index);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint64_t at = address[__builtin_ctz(rest)];
             stores_.perform(number_, at, site.size);
@@ -67,6 +67,10 @@ class BlockStores : public BlockObserver {
 void *place(uint64_t address) { return reinterpret_cast<void *>(address); }
 
 }  // namespace
+
+bool can_be_late(const EmuSite &site) {
+    return site.kind == EMU_STORE || (site.kind == EMU_ATOMIC && site.order & EMU_BLOCK);
+}
 
 void note_racing_store(const std::string &kernel, uint32_t site) {
     std::lock_guard lock(racing_mutex);

@@ -1,5 +1,6 @@
-// Stores to global memory that were seen to race with another block's access, done as late as hardware may do them: the block goes on,
-// and others still read what was there before. `*out += x` by several blocks then loses updates, as it does on a GPU.
+// Stores to global memory, and atomics of block scope, that were seen to race with another block's access, done as late as hardware may do them: the block goes on,
+// and others still read what was there before. `*out += x` by several blocks then loses updates, as it does on a GPU, and so does
+// `atomicAdd_block(out, x)`: each block adds to what it saw last.
 //
 // A store is done before anything in its block touches the same bytes, at a fence, before a release, and when the launch ends; else
 // when some further blocks have ended.
@@ -13,9 +14,13 @@
 #include <unordered_map>
 #include <vector>
 
+#include "abi.h"
 #include "exec/observe.h"
 
 namespace emu {
+
+// Whether what is written there may be seen late by other blocks, if it races with them.
+bool can_be_late(const EmuSite &site);
 
 // From now on the stores of this site are late, in launches whose order lets warps run ahead.
 void note_racing_store(const std::string &kernel, uint32_t site);

@@ -90,6 +90,7 @@ Range range_of(const Access &access) {
         for (Range window : {shared_range(access.warp), local_range(access.warp), parameter_range(access.warp)}) {
             if (window.contains(access.address)) return window;
         }
+        if (BlockContext *other = access.warp->block->cluster().owner(access.address)) return shared_range(&other->warp(0));
     }
     return global_range(access);
 }

@@ -92,6 +92,25 @@ class BlockRaces : public BlockObserver {
                    [&](Cell &cell) { return touch({cell, trace, false, false, warp, copy.load_site, lane, copy.from}); });
     }
 
+    // A copy is one thread's. What its mbarrier counts is known to whoever waits there, whenever the thread itself has arrived.
+    void bulk(const WarpContext &warp, uint32_t lane, const BulkAccess &it) override {
+        if (it.stage == BulkStage::shared_write_ends) {
+            check_.settle();
+            uint64_t offset = it.address - reinterpret_cast<uint64_t>(warp.shared);
+            if (in_flight_.empty() || offset >= warp.shared_bytes || it.size > warp.shared_bytes - offset) return;
+            std::fill_n(in_flight_.begin() + static_cast<long>(offset / 4), it.size / 4, false);
+            uint64_t mbarrier[32];
+            mbarrier[lane] = it.mbarrier;
+            return pass_on(warp, 1u << lane, mbarrier, false, true);
+        }
+        uint32_t width = kernel_.sites[it.site].size;
+        for (uint32_t begin = 0; begin < it.size; begin += width) {
+            uint64_t address[32];
+            address[lane] = it.address + begin;
+            access(warp, it.site, 1u << lane, address);
+        }
+    }
+
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         check_.settle();
         met_[warp.warp_id] = 0;
@@ -333,8 +352,7 @@ void RaceCheck::tell(Race &race) {
     race.reported = true;
     report().add_fault(race.fault);
     for (uint32_t site : race.sites) {
-        bool stores = launch_.kernel->sites[site].kind == EMU_STORE;
-        if (race.is_between_blocks && stores) note_racing_store(launch_.kernel->name, site);
+        if (race.is_between_blocks && can_be_late(launch_.kernel->sites[site])) note_racing_store(launch_.kernel->name, site);
     }
 }
 
@@ -381,7 +399,7 @@ Fault RaceCheck::explanation_of(const Meeting &meeting) const {
     std::string source = other.line ? " at " + std::string(other.file) + ":" + std::to_string(other.line) : "";
     bool in_no_scope = !one_block && meeting.other.strong && site.order & EMU_STRONG && (site.order | other_site.order) & EMU_BLOCK;
     std::string missing = meeting.in_flight ? "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a "
-                                              "wait on its pipeline or barrier, and then a barrier where other threads use it)"
+                                              "wait on its pipeline or mbarrier, and then a barrier where other threads use it)"
                           : in_no_scope     ? "one of the two is atomic for threads of its own block only: use the function without _block"
                           : !one_block      ? "nothing orders the two"
                           : one_warp        ? "there is no __syncthreads() or __syncwarp() between them"

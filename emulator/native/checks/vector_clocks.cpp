@@ -93,6 +93,8 @@ void BlockClocks::release(uint32_t barrier) {
         see(w, at.seen);
         warp_sync(w, at.waiting[w]);
     }
+    // Threads pass the cluster's barrier one by one: what is known there stays.
+    if (barrier == barriers - 1) return;
     for (auto *rows : {&at.known, &at.fenced, &at.waiting}) std::fill(rows->begin(), rows->end(), 0);
     at.seen = 0;
 }

@@ -46,7 +46,7 @@ class BlockClocks {
     void see(uint32_t warp, uint32_t time) { seen_[warp] = time > seen_[warp] ? time : seen_[warp]; }
 
   private:
-    static constexpr uint32_t barriers = 16, slots = 1024;
+    static constexpr uint32_t barriers = 17, slots = 1024;
 
     struct Barrier {
         std::vector<Clock> known, fenced;

@@ -45,8 +45,8 @@ struct Draw {
 
 }  // namespace
 
-BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally)
-    : launch(given), tally_(tally) {
+BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *tally, uint32_t rank, uint8_t *window)
+    : launch(given), rank_(rank), tally_(tally) {
     const EmuKernel &kernel = *launch.kernel;
     uint32_t threads = launch.threads_per_block();
     warp_count_ = (threads + 31) / 32;
@@ -55,11 +55,18 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     may_give_way_ = warp_count_ > 1 && kernel.uses_barriers;
     shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
     size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
-    size_t shared_room = round_up(shared_bytes_ + shared_slack, 256);
+    bool is_in_cluster = launch.cluster_size() > 1;
+    if (is_in_cluster && !window) {
+        // Untouched pages cost nothing.
+        window = windows_ = static_cast<uint8_t *>(::operator new(emu::Cluster::window_stride * launch.cluster_size(), std::align_val_t{4096}));
+    }
+    size_t shared_room = is_in_cluster ? 0 : round_up(shared_bytes_ + shared_slack, 256);
     size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
     memory_bytes_ = shared_room + warps_room + (registers + round_up(local, 64) + 256) * warp_count_;
     memory_ = static_cast<uint8_t *>(::operator new(memory_bytes_, std::align_val_t{256}));
-    shared_ = memory_;
+    shared_ = is_in_cluster ? window : memory_;
+    mbarrier_waits_.resize(warp_count_);
+    if (is_in_cluster) cluster_phases_.resize(threads);
     std::fill_n(shared_ + shared_bytes_, shared_slack, 0);
     warps_ = reinterpret_cast<Warp *>(memory_ + shared_room);
     uint8_t *rest = memory_ + shared_room + warps_room;
@@ -91,16 +98,47 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
         }
     }
     for (auto &observer : launch.observers) observers.push_back(observer->watch(*this));
+    if (rank) return;  // the first of the cluster does the rest
+    std::vector<BlockContext *> blocks{this};
+    for (uint32_t other = 1; other < launch.cluster_size(); ++other) {
+        others_.push_back(std::make_unique<BlockContext>(launch, site_cache, tally, other, windows_ + other * emu::Cluster::window_stride));
+        blocks.push_back(others_.back().get());
+        memory_bytes_ += others_.back()->memory_bytes_ + round_up(shared_bytes_ + shared_slack, 256);
+    }
+    cluster_ = std::make_shared<emu::Cluster>(std::move(blocks));
+    for (auto &other : others_) other->cluster_ = cluster_;
 }
 
 void BlockContext::hand_over_tallies() {
     for (size_t i = 0; i < tallies_.size(); ++i) tally_[i % tally_words_] += std::exchange(tallies_[i], 0);
 }
 
-BlockContext::~BlockContext() { ::operator delete(memory_, std::align_val_t{256}); }
+BlockContext::~BlockContext() {
+    ::operator delete(memory_, std::align_val_t{256});
+    if (windows_) ::operator delete(windows_, std::align_val_t{4096});
+}
 
 void BlockContext::start(uint64_t number) {
+    if (others_.empty()) {
+        if (!cluster_->copies.empty()) cluster_->copies.clear();
+        return start_alone(number);
+    }
+    cluster_->start();
+    const uint32_t *shape = launch.cluster, *grid = launch.grid;
+    uint64_t wide = grid[0] / shape[0], high = grid[1] / shape[1];
+    uint64_t x = number % wide * shape[0], y = number / wide % high * shape[1], z = number / wide / high * shape[2];
+    for (uint32_t rank = 0; rank <= others_.size(); ++rank) {
+        uint64_t dx = rank % shape[0], dy = rank / shape[0] % shape[1], dz = rank / shape[0] / shape[1];
+        uint64_t block = x + dx + grid[0] * (y + dy + grid[1] * (z + dz));
+        (rank ? *others_[rank - 1] : *this).start_alone(block);
+    }
+}
+
+void BlockContext::start_alone(uint64_t number) {
     number_ = number;
+    ended_ = false;
+    idle_rounds_ = 0;
+    for (auto &products : products_) products = {};
     pass_ = 0;
     gives_way_ = only_waits_ = false;
     uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
@@ -116,7 +154,7 @@ void BlockContext::start(uint64_t number) {
         warp.mode = EMU_UNIFORM;
         warp.instructions = 0;
         warp.turn = 0;
-        warp.at_loop_head = warp.only_waits = false;
+        warp.at_loop_head = warp.only_waits = warp.polled = false;
         std::copy_n(ctaid, 3, warp.ctaid);
         if (warp.lane_count < 32) {
             warp.mode = EMU_MASKED;
@@ -182,6 +220,7 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     bool gives_way = warp.gives_way && may_give_way_ && !runs_ahead_;
     warp.fuel = gives_way ? 0 : turn;
     uint64_t before = warp.instructions;
+    warp.polled = false;
     bool is_watched = !observers.empty() && launch.kernel->polling_count;
     int32_t status = is_watched ? run_watched(warp) : observers.empty() ? run_functions(warp) : run_observed(warp, 1);
     warp.gives_way = false;
@@ -260,6 +299,10 @@ bool BlockContext::release_barriers() {
     bool released = false;
     for (uint32_t rest = arrived_at; rest; rest &= rest - 1) {
         uint32_t id = static_cast<uint32_t>(std::countr_zero(rest));
+        if (id == cluster_barrier) {
+            released |= release_cluster_barrier();
+            continue;
+        }
         emu::Barrier &at = barrier[id];
         bool together = all_wait_at(id);
         uint32_t needed = at.expected ? at.expected : together ? at.arrived : live_threads();
@@ -297,7 +340,87 @@ bool BlockContext::release_barriers() {
     return released;
 }
 
+void BlockContext::note_cluster_arrival(const WarpContext &warp, uint32_t lanes) {
+    if (cluster_phases_.empty()) cluster_phases_.resize(launch.threads_per_block());
+    for (; lanes; lanes &= lanes - 1) cluster_phases_[warp.warp_id * 32 + static_cast<uint32_t>(std::countr_zero(lanes))] = cluster_->phase();
+}
+
+// Lets those go on that have arrived in an earlier phase.
+bool BlockContext::release_cluster_barrier() {
+    cluster_->look();
+    bool released = false, left = false;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = warps_[w];
+        if (warp.done) continue;
+        bool goes_on = false;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            bool is_uniform = warp.mode == EMU_UNIFORM;
+            bool waits = is_uniform ? warp.waiting : warp.lane_pc[lane] != EMU_EXITED && warp.lane_pc[lane] & EMU_AT_BARRIER;
+            if (!waits || warp.lane_barrier[lane] != cluster_barrier) continue;
+            bool is_due = !cluster_phases_.empty() && cluster_phases_[w * 32 + lane] != cluster_->phase();
+            left |= !is_due;
+            if (!is_due) continue;
+            goes_on = true;
+            if (is_uniform) break;  // its lanes have arrived together
+            warp.lane_pc[lane] &= ~EMU_AT_BARRIER;
+        }
+        if (!goes_on) continue;
+        warp.waiting = false;
+        warp.gives_way = !warp.quiet;
+        released = true;
+    }
+    if (!left) arrived_at &= ~(1u << cluster_barrier);
+    if (released) {
+        for (auto &observer : observers) observer->release(cluster_barrier);
+    }
+    return released;
+}
+
+void BlockContext::note_mbarrier_wait(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t mbarrier) {
+    warps_[warp.warp_id].polled = true;
+    mbarrier_waits_[warp.warp_id] = {site, lane, mbarrier};
+}
+
+// Whether all that its warps have done for long is to look at mbarriers that nobody completes.
+bool BlockContext::waits_for_ever() const {
+    constexpr uint32_t many = 20000;
+    return idle_rounds_ > many;
+}
+
 Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
+    if (others_.empty()) {
+        Progress progress = advance_alone(limits);
+        return progress == Progress::spun && waits_for_ever() ? Progress::deadlock : progress;
+    }
+    bool all_ended = true, all_wait = true, all_stuck = true;
+    Progress result = Progress::spun;
+    uint64_t before = cluster_->progress();
+    for (uint32_t rank = 0; rank < cluster_->size(); ++rank) {
+        BlockContext &block = cluster_->block(rank);
+        if (block.ended_) continue;
+        Progress progress = block.advance_alone(limits);
+        if (rank) unreported_instructions += std::exchange(block.unreported_instructions, 0);
+        if (launch.stopped()) return Progress::finished;
+        if (progress == Progress::finished) {
+            block.ended_ = true;
+            cluster_->note_progress();
+            cluster_->look();
+            continue;
+        }
+        all_ended = false;
+        all_wait &= block.only_waits_;
+        bool is_stuck = progress == Progress::deadlock || block.waits_for_ever();
+        all_stuck &= is_stuck;
+        if (is_stuck && progress == Progress::deadlock) stuck_ = &block;
+        if (is_stuck && block.waits_for_ever()) stuck_ = &block;  // which says more
+        if (progress == Progress::gave_way) result = progress;
+    }
+    only_waits_ = all_wait;
+    if (all_ended) return Progress::finished;
+    return all_stuck && cluster_->progress() == before ? Progress::deadlock : result;
+}
+
+Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
     std::vector<uint32_t> order;
     runs_ahead_ = limits.runs_ahead;
     if (limits.shuffled) {
@@ -311,18 +434,20 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
             for (uint32_t i = warp_count_; i > 1; --i) std::swap(order[i - 1], order[draw() % i]);
             turn = 1 << draw() % 12;
         }
-        bool moved = false, spun = false, left = false, has_worked = false;
+        bool moved = false, spun = false, left = false, has_worked = false, all_poll = true;
         for (uint32_t i = 0; i < warp_count_; ++i) {
             Warp &warp = warps_[limits.shuffled ? order[i] : i];
             if (!warp.done && !warp.waiting) {
                 moved |= run_warp(warp, turn, &spun);
                 has_worked |= !warp.only_waits;
+                all_poll &= warp.polled;
             }
             if (launch.stopped()) return Progress::finished;
             left |= !warp.done;
         }
         only_waits_ = left && !has_worked;
         if (!left) {
+            if (!cluster_->copies.empty()) cluster_->copies.finish(*this);
             for (auto &observer : observers) observer->finish();
             hand_over_tallies();
             return Progress::finished;
@@ -335,6 +460,9 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
             if (unreported_instructions > 1 << 20) return Progress::spun;
             continue;
         }
+        bool is_idle = all_poll && !moved && spun && cluster_->progress() == last_progress_;
+        idle_rounds_ = is_idle ? idle_rounds_ + 1 : 0;
+        last_progress_ = cluster_->progress();
         if (moved) continue;
         if (!spun) return Progress::deadlock;
         // Observed warps have their turns in slices: together they are as long.

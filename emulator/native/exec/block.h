@@ -7,9 +7,11 @@
 
 #include "abi.h"
 #include "exec/async_copy.h"
+#include "exec/cluster.h"
 #include "exec/observe.h"
 #include "exec/scheduler.h"
 #include "exec/warp_meeting.h"
+#include "exec/warpgroup.h"
 #include "host.h"
 
 namespace emu {
@@ -22,6 +24,7 @@ struct Warp : WarpContext {
     int32_t turn;  // loop heads left of its turn, of a launch that is observed
     bool at_loop_head;  // it paused there last, of a launch that is observed
     bool only_waits;    // for others, as far as an observer knows
+    bool polled;        // in its last turn it has found that an mbarrier is not complete, and nothing else
 };
 
 struct Barrier {
@@ -36,7 +39,7 @@ enum class Progress {
     finished,
     spun,      // every warp that could run used up its fuel, and nothing else happened
     gave_way,  // others are to have their turn, since work may be shared out among them
-    deadlock,  // every warp waits at a barrier that cannot complete
+    deadlock,  // every warp waits at a barrier that cannot complete, or for an mbarrier
 };
 
 }  // namespace emu
@@ -44,19 +47,22 @@ enum class Progress {
 // Declared in abi.h; what its `block` pointers mean.
 struct BlockContext {
   public:
-    static constexpr uint32_t barriers = 16;
+    static constexpr uint32_t barriers = 16, cluster_barrier = 16;
 
-    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block.
-    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally);
+    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block. The first block of a cluster
+    // brings the others, which run in its turns; `window` is the place for their shared memory.
+    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally, uint32_t rank = 0, uint8_t *window = nullptr);
     ~BlockContext();
     BlockContext(const BlockContext &) = delete;
 
-    // Makes it block number `number` of the grid, at its start.
+    // Makes it block number `number` of the grid, at its start; in a launch with clusters, `number` is the cluster's.
     void start(uint64_t number);
     emu::Progress advance(const emu::SchedulerLimits &limits);
+    // After `deadlock`: the block of the cluster that cannot go on.
+    BlockContext &stuck() { return *stuck_; }
 
     emu::Launch &launch;
-    emu::Barrier barrier[barriers];
+    emu::Barrier barrier[barriers + 1];
     // For accesses that must not happen; 32 bytes are used at a time.
     alignas(64) uint8_t scratch[64];
     uint64_t unreported_instructions = 0;
@@ -90,6 +96,23 @@ struct BlockContext {
     }
     const emu::WarpMeeting *meeting_of(uint32_t warp) const { return meetings_.empty() ? nullptr : &meetings_[warp]; }
 
+    emu::Cluster &cluster() { return *cluster_; }
+    uint32_t rank() const { return rank_; }
+    void note_cluster_arrival(const WarpContext &warp, uint32_t lanes);
+    // What a lane of a warp waits for at an mbarrier.
+    struct MbarrierWait {
+        uint32_t site, lane;
+        uint64_t mbarrier;
+    };
+    void note_mbarrier_wait(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t mbarrier);
+    const MbarrierWait *mbarrier_wait(uint32_t warp) const { return warps_[warp].polled ? &mbarrier_waits_[warp] : nullptr; }
+    // wgmma that the warps have not waited for.
+    emu::WarpgroupProducts &products(uint32_t warp) {
+        if (products_.empty()) products_.resize(warp_count_);
+        return products_[warp];
+    }
+
+    uint32_t live_threads() const;
     const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
     uint32_t warp_count() const { return warp_count_; }
 
@@ -101,13 +124,16 @@ struct BlockContext {
     bool make_code(EmuCodeWanted wanted);
     void trap(const emu::Warp &warp);
     bool release_barriers();
-    uint32_t live_threads() const;
+    bool release_cluster_barrier();
+    void start_alone(uint64_t number);
+    emu::Progress advance_alone(const emu::SchedulerLimits &limits);
+    bool waits_for_ever() const;
     // Whether all threads of the block wait at the barrier `id`, and go on at one place.
     bool all_wait_at(uint32_t id) const;
     // Whether threads that wait at the barrier `id` wait at different lines, or others have ended.
     bool diverges(uint32_t id, uint32_t waiting) const;
 
-    uint32_t warp_count_;
+    uint32_t warp_count_, rank_;
     bool may_give_way_, runs_ahead_ = false;
     bool gives_way_ = false, only_waits_ = false;
     uint32_t shared_bytes_;
@@ -121,4 +147,17 @@ struct BlockContext {
     uint8_t *shared_;
     std::unique_ptr<emu::AsyncCopies> async_copies_;
     std::vector<emu::WarpMeeting> meetings_;  // made when first needed
+    std::vector<emu::WarpgroupProducts> products_;
+    // Of a launch with clusters: all of the cluster's windows of shared memory, and its other blocks, of the first; when each thread has
+    // arrived at the cluster's barrier.
+    uint8_t *windows_ = nullptr;
+    std::vector<std::unique_ptr<BlockContext>> others_;
+    std::shared_ptr<emu::Cluster> cluster_;
+    std::vector<uint32_t> cluster_phases_;
+    bool ended_ = false;
+    // Rounds in which all warps waited for mbarriers, while nothing happened in the cluster.
+    std::vector<MbarrierWait> mbarrier_waits_;
+    uint32_t idle_rounds_ = 0;
+    uint64_t last_progress_ = 0;
+    BlockContext *stuck_ = this;
 };

@@ -13,6 +13,7 @@
 #include "api/modules.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
+#include "exec/cluster.h"
 #include "exec/memory.h"
 #include "exec/observe.h"
 #include "exec/scheduler.h"
@@ -92,6 +93,22 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
                            "allowed, up to " +
                            std::to_string(model::size().shared_per_block_opt_in()));
     }
+    if (at.cluster.x) {
+        uint64_t most = function.allows_large_clusters ? Cluster::most_blocks : model::portable_cluster_blocks;
+        uint64_t blocks = uint64_t{at.cluster.x} * at.cluster.y * at.cluster.z;
+        std::string cluster = "clusters of " + text(at.cluster) + ": ";
+        if (!blocks || blocks > most) {
+            return refused(cudaErrorInvalidClusterSize,
+                           cluster + std::to_string(blocks) + " blocks, of which a cluster has at most " + std::to_string(most) +
+                               (most == Cluster::most_blocks ? "" : " (16 with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
+        }
+        if (at.grid.x % at.cluster.x || at.grid.y % at.cluster.y || at.grid.z % at.cluster.z) {
+            return refused(cudaErrorInvalidClusterSize, cluster + "a grid of " + text(at.grid) + " is no multiple of that");
+        }
+        if (model::size().major < 9 && model::size().name != model::usual().name) {
+            return refused(cudaErrorInvalidClusterSize, cluster + model::size().name + " has no clusters (compute capability 9.0 has)");
+        }
+    }
     if (cooperative) {
         uint64_t blocks = uint64_t{at.grid.x} * at.grid.y * at.grid.z;
         uint64_t most = static_cast<uint64_t>(model::size().multiprocessors) *
@@ -145,9 +162,9 @@ struct Ready {
     Registers registers;
 
     LaunchStep step() const {
-        const auto &[grid, block, dynamic_shared] = shape;
+        const auto &[grid, block, dynamic_shared, cluster] = shape;
         return {module, name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, cooperative,
-                params.text()};
+                {cluster.x, cluster.y, cluster.z}, params.text()};
     }
 };
 
@@ -166,6 +183,13 @@ cudaError_t execute(const Ready &ready) {
     launch.grid[0] = at.grid.x;
     launch.grid[1] = at.grid.y;
     launch.grid[2] = at.grid.z;
+    const dim3 &cluster = at.cluster;
+    launch.explicit_cluster = cluster.x != 0;
+    if (launch.explicit_cluster) {
+        launch.cluster[0] = cluster.x;
+        launch.cluster[1] = cluster.y;
+        launch.cluster[2] = cluster.z;
+    }
     launch.params = ready.params.data();
     launch.dynamic_shared_bytes = static_cast<uint32_t>(at.dynamic_shared);
     launch.cooperative = ready.cooperative;
@@ -201,8 +225,17 @@ cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t 
 namespace {
 
 // All but the parameters, for which there is room.
-cudaError_t make_ready(Function &function, const LaunchShape &shape, bool cooperative, Ready *out) {
+cudaError_t make_ready(Function &function, const LaunchShape &wanted, bool cooperative, Ready *out) {
     if (cudaError_t error = describe(function)) return refuse(function, error);
+    LaunchShape shape = wanted;
+    const uint32_t *own = function.info.cluster;
+    if (own[0]) {
+        if (shape.cluster.x && (shape.cluster.x != own[0] || shape.cluster.y != own[1] || shape.cluster.z != own[2])) {
+            return refuse_shape(function, cudaErrorInvalidClusterSize,
+                                "clusters of " + text(shape.cluster) + ", where its __cluster_dims__ are " + text(own[0], own[1], own[2]));
+        }
+        shape.cluster = {own[0], own[1], own[2]};
+    }
     if (cudaError_t error = check_shape(function, shape, cooperative)) return error;
     const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
     const EmuKernel *kernel = nullptr;
@@ -291,19 +324,15 @@ EMU_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
 EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
     if (!config) return fail(cudaErrorInvalidValue);
     bool cooperative = false;
+    dim3 cluster(0, 0, 0);
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute &attribute = config->attrs[i];
         if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
         if (attribute.id == cudaLaunchAttributeClusterDimension) {
-            const auto &shape = attribute.val.clusterDim;
-            if (shape.x * shape.y * shape.z > 1) {
-                report().set_unsupported("thread block clusters (cudaLaunchKernelEx)");
-                poison(cudaErrorNotSupported, "the emulator has no thread block clusters");
-                return fail(cudaErrorNotSupported);
-            }
+            cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
         }
     }
-    return launch(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes}, config->stream, arguments,
+    return launch(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster}, config->stream, arguments,
                   cooperative);
 }
 

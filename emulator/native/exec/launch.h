@@ -12,6 +12,7 @@ namespace emu {
 struct LaunchShape {
     dim3 grid, block;
     size_t dynamic_shared;
+    dim3 cluster = {0, 0, 0};  // zeros: as the kernel says, else none
 };
 
 // `function` is a kernel's stub or handle. The work can be run any number of times. Breaks the context when the kernel cannot

@@ -41,6 +41,20 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
     return observers;
 }
 
+void BlockObserver::bulk(const WarpContext &warp, uint32_t, const BulkAccess &it) {
+    if (it.stage == BulkStage::shared_write_ends) return;
+    uint32_t width = warp.kernel->sites[it.site].size;
+    for (uint32_t begin = 0; begin < it.size; begin += 32 * width) {
+        uint64_t address[32];
+        uint32_t lanes = 0;
+        for (uint32_t l = 0; l < 32 && begin + l * width < it.size; ++l) {
+            address[l] = it.address + begin + l * width;
+            lanes |= 1u << l;
+        }
+        access(warp, it.site, lanes, address);
+    }
+}
+
 bool StoredValues::differ(uint32_t lane, uint32_t other) const {
     for (uint32_t n = 0; n < count; ++n) {
         const uint8_t *element = values + size_t{n} * 32 * width;

@@ -19,6 +19,18 @@ struct LandedCopy {
     uint32_t size, load_site;
 };
 
+// What a bulk copy does, when: global memory is read and written where it is issued; shared memory is written between the issue and a test
+// of the mbarrier that counts it, and read until its group is waited for, as far as anybody can know.
+enum class BulkStage : uint8_t { global_read, global_write, shared_write_begins, shared_write_ends, shared_read_ends };
+struct BulkAccess {
+    uint32_t site;
+    uint64_t address;
+    uint32_t size;
+    BulkStage stage;
+    uint64_t mbarrier = 0;
+    bool begins = true;  // a copy comes in several accesses, of which this is the first
+};
+
 // What the lanes of a warp store: `count` elements of `size` bytes each, the low ones of registers of `width` bytes.
 struct StoredValues {
     const uint8_t *values;  // of each element, 32 registers
@@ -54,6 +66,8 @@ class BlockObserver {
     // What a lane has copied by cp.async has landed: since it waited for its copies, or because the mbarrier at which it arrived with
     // them was tested.
     virtual void land(const WarpContext &, uint32_t /*lane*/, const LandedCopy &, bool /*waited*/) {}
+    // A part of a bulk copy that the lane has issued: as accesses of 16 bytes by all lanes of its warp, but for what ends only.
+    virtual void bulk(const WarpContext &, uint32_t lane, const BulkAccess &);
     // Lanes have seen that a phase of mbarriers is not complete yet.
     virtual void mbarrier_wait(const WarpContext &) {}
     // An atomic, or an mbarrier that is made, has changed memory.

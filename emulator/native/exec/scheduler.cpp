@@ -112,7 +112,7 @@ class Worker {
           ends_s_(working_s() + limits.wall_s),
           site_cache_(2 * size_t{launch.kernel->site_count}),
           tally_(launch.kernel->observed ? 2 * size_t{launch.kernel->block_count} : 0) {
-        uint64_t share = launch.blocks() / 64;
+        uint64_t share = launch.clusters() / 64;
         // Observers may have to keep what a block did until those before it have ended.
         bool one_by_one = launch.cooperative || !launch.observers.empty() || limits.shuffled;
         chunk_ = one_by_one ? 1 : std::clamp<uint64_t>(share, 1, 16);
@@ -137,7 +137,7 @@ class Worker {
                 worked_any |= !resident_[i].only_waits;
                 settle(block);
                 if (progress == Progress::deadlock) {
-                    launch_.stop(cudaErrorLaunchTimeout, report_deadlock(block));
+                    launch_.stop(cudaErrorLaunchTimeout, report_deadlock(block.stuck()));
                 } else if (progress == Progress::gave_way) {
                     start_beside(block);
                 } else if (progress == Progress::finished) {
@@ -200,7 +200,7 @@ class Worker {
     bool take_number(uint64_t *number) {
         if (next_ == end_) {
             next_ = launch_.next_block.fetch_add(chunk_);
-            end_ = std::min(next_ + chunk_, launch_.blocks());
+            end_ = std::min(next_ + chunk_, launch_.clusters());
             if (next_ >= end_) {
                 next_ = end_;
                 return false;
@@ -214,7 +214,7 @@ class Worker {
     // still find them.
     uint64_t shuffled(uint64_t number) const {
         uint64_t first = number / resident_in_all_ * resident_in_all_;
-        uint64_t count = std::min(resident_in_all_, launch_.blocks() - first);
+        uint64_t count = std::min(resident_in_all_, launch_.clusters() - first);
         uint64_t draw = (limits.seed + first + 1) * 0x9e3779b97f4a7c15, step = draw >> 40;
         while (std::gcd(step, count) != 1) ++step;
         return first + ((number - first) * step + (draw & 0xffffff)) % count;
@@ -241,7 +241,7 @@ class Worker {
 
     // Returns the number of blocks that the device holds while others wait for one of them to end; 0 if none waits.
     uint64_t most_at_once() const {
-        bool is_full = resident_.size() >= max_resident_ && launch_.next_block < launch_.blocks();
+        bool is_full = resident_.size() >= max_resident_ && launch_.next_block < launch_.clusters();
         return is_full && !launch_.cooperative ? resident_in_all_ : 0;
     }
 
@@ -363,8 +363,9 @@ void run(Launch &launch) {
     uint64_t fitting = static_cast<uint64_t>(std::max(
         1, device_model::resident_blocks(static_cast<int>(launch.threads_per_block()), shared, launch.code_registers)));
     uint64_t resident = static_cast<uint64_t>(device_model::size().multiprocessors) * fitting;
-    uint64_t side_by_side = std::min(resident, launch.blocks());
-    unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.blocks()));
+    resident = std::max<uint64_t>(1, resident / launch.cluster_size());
+    uint64_t side_by_side = std::min(resident, launch.clusters());
+    unsigned threads = static_cast<unsigned>(std::min<uint64_t>(team().size(), launch.clusters()));
     // The order in which the full checks see accesses is the same each time, and what they keep needs no locks.
     if (launch.kernel->observed && observe_settings().check_full) threads = 1;
     auto share_of = [threads](uint64_t blocks) { return static_cast<size_t>((blocks + threads - 1) / threads); };

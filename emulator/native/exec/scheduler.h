@@ -52,7 +52,12 @@ struct Launch {
     bool meets_host = false;
     uint64_t seed = 0;         // of the schedule, from which undefined numbers follow too
 
+    uint32_t cluster[3] = {1, 1, 1};
+    bool explicit_cluster = false;  // it was launched with clusters, though they may be of one block
     uint64_t blocks() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+    uint32_t cluster_size() const { return cluster[0] * cluster[1] * cluster[2]; }
+    // What a thread runs as a whole: clusters, which are blocks where there are none.
+    uint64_t clusters() const { return blocks() / cluster_size(); }
     uint32_t threads_per_block() const { return kernel->block[0] * kernel->block[1] * kernel->block[2]; }
 
     // Ends the launch at once.

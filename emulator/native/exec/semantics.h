@@ -49,11 +49,51 @@ EMU_SEMANTICS void emu_cp_async_arrive(WarpContext *, uint32_t site, uint32_t la
 
 EMU_SEMANTICS void emu_mbarrier_init(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count);
 EMU_SEMANTICS void emu_mbarrier_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count,
-                                       uint32_t drop, uint64_t *state);
+                                       uint32_t drop, const uint32_t *bytes, uint64_t *state);
+// So many bytes are expected, or have come.
+EMU_SEMANTICS void emu_mbarrier_bytes(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *bytes,
+                                      uint32_t have_come);
 // The lanes for which the phase of `state` (or that of this parity) is complete.
 EMU_SEMANTICS uint32_t emu_mbarrier_test(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint64_t *state,
                                          uint32_t by_parity);
 EMU_SEMANTICS void emu_mbarrier_pending(const uint64_t *state, uint32_t *count);
+
+// cp.async.bulk (exec/bulk_copy.h). Into shared memory of the cluster: `size` bytes from global or shared memory, of which the mbarrier
+// counts the arrival; `blocks` (null: none): the ranks that get a copy each, and count it. Into global memory: `code` is ~0 for a plain
+// copy, else as emu_atomic has it.
+EMU_SEMANTICS void emu_bulk_load(WarpContext *, uint32_t load_site, uint32_t store_site, uint32_t barrier_site, uint32_t lanes, uint64_t *to,
+                                 uint64_t *from, const uint32_t *size, uint64_t *mbarrier, const uint32_t *blocks);
+EMU_SEMANTICS void emu_bulk_store(WarpContext *, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to, uint64_t *from,
+                                  const uint32_t *size, uint32_t code);
+// The same by a tensor map, of a box at `rank` coordinates: 32 of each.
+EMU_SEMANTICS void emu_tensor_load(WarpContext *, uint32_t map_site, uint32_t load_site, uint32_t store_site, uint32_t barrier_site,
+                                   uint32_t lanes, uint64_t *to, uint64_t *map, const int32_t *coordinates, uint32_t rank,
+                                   uint64_t *mbarrier, const uint32_t *blocks);
+EMU_SEMANTICS void emu_tensor_store(WarpContext *, uint32_t map_site, uint32_t load_site, uint32_t store_site, uint32_t wide_site,
+                                    uint32_t lanes, uint64_t *map, const int32_t *coordinates, uint32_t rank, uint64_t *from, uint32_t operation);
+EMU_SEMANTICS void emu_bulk_commit(WarpContext *, uint32_t lanes);
+EMU_SEMANTICS void emu_bulk_wait(WarpContext *, uint32_t lanes, uint32_t left);
+
+// barrier.cluster: the lanes arrive, or are to wait (generated code then does what it does for a barrier of the block).
+EMU_SEMANTICS void emu_cluster_arrive(WarpContext *, uint32_t lanes);
+EMU_SEMANTICS void emu_cluster_wait(WarpContext *, uint32_t lanes);
+// Special registers: 0 to 2 the block's place in its cluster, 3 to 5 the cluster's shape, 6 to 8 the cluster's place in the grid, 9 to 11
+// how many clusters the grid has, 12 the block's rank, 13 the cluster's blocks, 14 whether it was launched with clusters.
+EMU_SEMANTICS uint32_t emu_cluster_register(const WarpContext *, uint32_t which);
+// isspacep.shared::cluster.
+EMU_SEMANTICS uint32_t emu_cluster_lanes(const WarpContext *, uint32_t lanes, const uint64_t *address);
+
+// wgmma.mma_async of one warp: its 16 rows of d (`n` columns, 32 registers each) += a b. `code`: type of a | of b << 4 | of d << 8 |
+// transposed a << 12 | transposed b << 13 | negated a << 14 | negated b << 15 | satfinite << 16. `a`: four registers, or null: `a_descriptor`.
+// `keeps`: a bit per lane, 0: d begins at zero.
+EMU_SEMANTICS void emu_wgmma(WarpContext *, uint32_t site, uint32_t n, uint32_t code, const uint32_t *a, const uint64_t *a_descriptor,
+                             const uint64_t *b_descriptor, uint32_t keeps, uint32_t *d);
+EMU_SEMANTICS void emu_wgmma_commit(WarpContext *);
+EMU_SEMANTICS void emu_wgmma_wait(WarpContext *, uint32_t left);
+// The lanes use registers of a wgmma whose group they have not waited for; `site` is that of the use, `of` that of the wgmma.
+EMU_SEMANTICS void emu_wgmma_early(WarpContext *, uint32_t site, uint32_t of, uint32_t lanes);
+
+EMU_SEMANTICS void emu_stmatrix(WarpContext *, uint32_t site, uint32_t count, uint32_t transposed, uint64_t *rows, const uint32_t *in);
 
 // isspacep.const: of `lanes` those whose address lies in a constant.
 EMU_SEMANTICS uint32_t emu_constant_lanes(const WarpContext *, uint32_t lanes, const uint64_t *address);
@@ -69,4 +109,6 @@ namespace emu {
 void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);
 // Whether one address is good, going by what the site hit last; false may only mean that it has hit something else.
 bool passes(const WarpContext *, uint32_t site, uint64_t address);
+// What emu_atomic does, without checks.
+void exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out);
 }  // namespace emu

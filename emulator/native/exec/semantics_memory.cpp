@@ -345,7 +345,7 @@ void pairs(uint32_t operation, uint32_t lanes, const uint64_t *address, const vo
 
 }  // namespace
 
-static void exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out) {
+void emu::exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out) {
     uint32_t operation = code & 15, type = code >> 4 & 15;
     bool alone = code >> 8 & 1;
     switch (type) {
@@ -368,6 +368,6 @@ static void exchange(uint32_t code, uint32_t lanes, const uint64_t *address, con
 void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address, const void *operand,
                 const void *second, void *out) {
     emu::check(warp, site, lanes, address);
-    exchange(code, lanes, address, operand, second, out);
+    emu::exchange(code, lanes, address, operand, second, out);
     if (warp->kernel->polling_count) emu::observe_change(*warp, lanes, address, out, warp->kernel->sites[site].size);
 }

@@ -219,6 +219,33 @@ void BlockProfile::access_local(const WarpContext &warp, const EmuSite &site, Co
     access_cached(warp, site, true, counters, touched);
 }
 
+// A copy is one load, however long, which passes the L1 by.
+void BlockProfile::bulk(const WarpContext &warp, uint32_t lane, const BulkAccess &it) {
+    if (it.stage != BulkStage::global_read) return BlockObserver::bulk(warp, lane, it);
+    poll_detector_of(warp).note_effect();
+    Counters &counters = sites_of_block_[it.site];
+    of_warp_ = &warps_[warp.warp_id];
+    for (Counters *all : {&counters, of_warp_}) {
+        all->global_loads += it.begins;
+        all->missed_loads += it.begins;
+    }
+    counters.global_requests += it.begins;
+    counters.global_sectors_ideal += (it.size + sector_bytes - 1) / sector_bytes;
+    uint64_t load = it.begins ? Profile::begins_load | uint64_t{warp.warp_id} << Profile::warp_shift : 0;
+    uint64_t end = it.address + it.size;
+    for (uint64_t line = it.address / line_bytes; line * line_bytes < end; ++line) {
+        uint32_t sectors = 0;
+        for (uint32_t s = 0; s < line_bytes / sector_bytes; ++s) {
+            uint64_t at = line * line_bytes + s * sector_bytes;
+            sectors |= uint32_t{at < end && at + sector_bytes > it.address} << s;
+        }
+        auto count = static_cast<uint32_t>(__builtin_popcount(sectors));
+        counters.global_sectors += count;
+        counters.l2_sectors += count;
+        ask_l2(line, sectors, read, std::exchange(load, 0));
+    }
+}
+
 // Stores go through the L1; those to local memory stay in it, too. Loads that others' stores may meet look behind it.
 void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, bool is_local, Counters &counters,
                                  const AccessFootprint &touched) {

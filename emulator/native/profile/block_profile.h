@@ -25,6 +25,7 @@ class BlockProfile final : public BlockObserver {
     void access(const WarpContext &, uint32_t site, uint32_t mask, const uint64_t *address) override;
     void arrive(const WarpContext &, uint32_t barrier, uint32_t lanes, bool waits) override;
     void mbarrier_arrive(const WarpContext &, uint32_t lanes, const uint64_t *address) override;
+    void bulk(const WarpContext &, uint32_t lane, const BulkAccess &) override;
     void mbarrier_wait(const WarpContext &) override;
     void change(const WarpContext &) override;
     bool pause(WarpContext &, bool at_loop_head) override;

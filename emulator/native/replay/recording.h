@@ -53,6 +53,7 @@ struct LaunchStep {
     uint32_t grid[3], block[3];
     uint64_t dynamic_shared;
     uint32_t cooperative;
+    uint32_t cluster[3];  // as the launch asked for; zeros: it did not
     std::string params;
 };
 
@@ -131,7 +132,7 @@ void pass(Wire &wire, LimitStep &it) {
 }
 template <class Wire>
 void pass(Wire &wire, LaunchStep &it) {
-    wire(it.module, it.kernel, it.grid, it.block, it.dynamic_shared, it.cooperative, it.params);
+    wire(it.module, it.kernel, it.grid, it.block, it.dynamic_shared, it.cooperative, it.cluster, it.params);
 }
 template <class Wire>
 void pass(Wire &wire, Region &it) {

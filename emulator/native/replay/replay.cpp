@@ -111,7 +111,7 @@ class Replay {
         Function *function = module ? function_named(module, it.kernel) : nullptr;
         if (!function) return refuse("a kernel of no module");
         const auto &[g, b] = std::pair(it.grid, it.block);
-        LaunchShape shape{{g[0], g[1], g[2]}, {b[0], b[1], b[2]}, it.dynamic_shared};
+        LaunchShape shape{{g[0], g[1], g[2]}, {b[0], b[1], b[2]}, it.dynamic_shared, {it.cluster[0], it.cluster[1], it.cluster[2]}};
         if (!launch_again(*function, shape, it.params, it.cooperative != 0)) return true;
         if (sticky()) return false;  // which says why
         return refuse("an impossible launch of " + readable_name(it.kernel.c_str()));

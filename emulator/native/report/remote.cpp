@@ -314,7 +314,7 @@ int describe_kernel(uint64_t module, const char *name, EmuKernelInfo *info) {
     std::string answer;
     if (int code = main_connection().ask(Question::describe_kernel, kernel_question(module, name), &answer)) return code;
     Reader reader(answer);
-    reader(info->static_shared_bytes, info->local_bytes, info->constant_bytes, info->max_threads);
+    reader(info->static_shared_bytes, info->local_bytes, info->constant_bytes, info->max_threads, info->cluster);
     return reader.is_whole() ? cudaSuccess : broken_answer();
 }
 

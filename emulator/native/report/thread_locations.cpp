@@ -8,6 +8,7 @@
 
 #include "checks/faults.h"
 #include "exec/block.h"
+#include "exec/mbarrier.h"
 #include "report/report.h"
 #include "report/symbol_names.h"
 
@@ -200,11 +201,48 @@ std::string report_stuck_warp(const BlockContext &block, const StuckWarp &stuck)
     return message;
 }
 
+const BlockContext::MbarrierWait *first_mbarrier_wait(const BlockContext &block) {
+    for (uint32_t w = 0; w < block.warp_count(); ++w) {
+        if (!block.warp(w).done && block.mbarrier_wait(w)) return block.mbarrier_wait(w);
+    }
+    return nullptr;
+}
+
+std::string count_of(int64_t count, const char *one) { return std::to_string(count) + " " + one + (count == 1 ? "" : "s"); }
+
+// All threads that have not ended wait, some of them for an mbarrier.
+std::string report_mbarrier_deadlock(BlockContext &block, const BlockContext::MbarrierWait &wait) {
+    const EmuKernel &kernel = *block.launch.kernel;
+    uint32_t warp = 0;
+    while (block.mbarrier_wait(warp) != &wait) ++warp;
+    Fault fault = fault_at({&block.warp(warp), &kernel.sites[wait.site], wait.lane, wait.mbarrier});
+    fault.kind = "deadlock";
+    fault.size = 0;
+    fault.is_write = false;
+    MissingOfPhase missing = missing_of_phase(reinterpret_cast<const uint64_t *>(wait.mbarrier));
+    std::string lacks;
+    constexpr uint32_t too_many = 1 << 19;  // the count has wrapped
+    if (missing.arrivals > too_many) {
+        lacks = count_of((1 << 20) - int64_t{missing.arrivals}, "arrival") + " less, since more threads have arrived than it was made for";
+    } else if (missing.arrivals) lacks = count_of(missing.arrivals, "arrival");
+    if (missing.bytes > 0) lacks += (lacks.empty() ? "" : " and ") + count_of(missing.bytes, "byte") + " of asynchronous copies";
+    if (missing.bytes < 0) lacks += (lacks.empty() ? "" : ", and ") + count_of(-int64_t{missing.bytes}, "byte") + " have come that were not announced (expect_tx)";
+    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever for an mbarrier" +
+                    (lacks.empty() ? ": its phase waits for nothing, so the wait is for another phase (parity) than the one that ends" :
+                     missing.bytes < 0 ? ": its phase lacks " + lacks : ": its phase still waits for " + lacks) +
+                    ", and no other thread can go on: " + Groups(block).words();
+    std::string message = fault.message;
+    ++block.launch.faults;
+    report().add_fault(std::move(fault));
+    return message;
+}
+
 }  // namespace
 
 std::string report_deadlock(BlockContext &block) {
     StuckWarp stuck;
     if (find_stuck_warp(block, stuck) && stuck.missing) return report_stuck_warp(block, stuck);
+    if (const BlockContext::MbarrierWait *wait = first_mbarrier_wait(block)) return report_mbarrier_deadlock(block, *wait);
     Groups groups(block);
     Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
     fault.message = fault.kind + " at " + where(fault) + ": it waits for ever at a barrier that some threads never reach: " +

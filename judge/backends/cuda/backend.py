@@ -28,6 +28,7 @@ from judge.gpu.lock import device_lock
 from judge.judgement import DeviceInfo
 from judge.native import build as native
 from judge.packs.pack import Case, Pack
+from judge.packs.sizes import case_bytes
 from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.factory import SessionFactory
@@ -102,9 +103,16 @@ class CudaBackend(Backend):
         return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[int | None]:
-        return device_lock(device, settings, cancelled=cancelled)
+        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        cancelled: Cancelled = lambda: False,
+    ) -> AbstractContextManager[int | None]:  # fmt: skip
+        return device_lock(device, settings, shared=shared, cancelled=cancelled)
+
+    def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
+        """Returns the benchmark that moves the fewest bytes. An input of values that were typed is none: each timed
+        call gets inputs of its own."""
+        there = [case for case in pack.benchmarks_for(self.kind) if not case.typed]
+        return (min(there, key=lambda case: case_bytes(pack, case)),) if there else ()
 
     def scorer(self, job: ScoringJob) -> Scorer:
         begin = functools.partial(self.begin_ahead, job.pack, job.benchmarks, job.device, job.settings, job.factory)

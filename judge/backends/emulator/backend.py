@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from judge.backends.scoring import Scorer, ScoringJob
     from judge.packs.pack import Case, Pack
 
-#: The emulator reads PTX, for the oldest architecture with the instructions of today's kernels.
+#: The emulator reads PTX, for the oldest architecture with the instructions of most kernels.
 _ARCH = "compute_80"
+#: For sources that use Hopper's own instructions, where the modelled GPU is one.
+_HOPPER_ARCH, _HOPPER = "compute_90a", "9.0"
 #: The most that one call may execute; the wall clock ends nearly everything sooner.
 _WARP_INSTRUCTIONS = 20_000_000_000
 #: The emulator itself ends a kernel at the time limit, and does not count compiling it: seconds for a large kernel on a
@@ -58,8 +60,9 @@ class EmulatorBackend(Backend):
             return [Probe("emulator", False, str(error), "apt-get install -y g++")]
         return [Probe("emulator", True, str(path))]
 
-    def target(self, device: DeviceInfo) -> Target:  # noqa: ARG002
-        return Target(self.kind, _ARCH)
+    def target(self, device: DeviceInfo) -> Target:
+        specific = _HOPPER_ARCH if device.compute_capability == _HOPPER else ""
+        return Target(self.kind, _ARCH, specific)
 
     def prepare(self, settings: JudgeSettings, say: Say = lambda _: None, progress: Progress = lambda _: None) -> None:
         def on_progress(share: float) -> None:
@@ -91,9 +94,10 @@ class EmulatorBackend(Backend):
         return _WARM_RUNNERS
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, cancelled: Cancelled = lambda: False
-    ) -> AbstractContextManager[int]:
-        del device
+        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        cancelled: Cancelled = lambda: False,
+    ) -> AbstractContextManager[int]:  # fmt: skip
+        del device, shared
         return emulator_share(settings, cancelled=cancelled)
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:

@@ -48,7 +48,7 @@ class LibraryTime:
 
     @property
     def is_timed(self) -> bool:
-        return not self.problem and self.value > 0
+        return not self.problem and self.low > 0
 
 
 def speed(time_s: Interval, library: LibraryTime) -> Interval:

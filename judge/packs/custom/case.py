@@ -65,8 +65,9 @@ def custom_fields(pack: Pack) -> tuple[CustomField, ...]:
 
 
 def with_custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Pack:
-    """Returns the pack with the chosen case alone, and nothing to time. Raises CustomInputError."""
-    return replace(pack, cases=(custom_case(pack, given, kind),), benchmarks=())
+    """Returns the pack with the chosen case alone, which is its benchmark, too. Raises CustomInputError."""
+    chosen = custom_case(pack, given, kind)
+    return replace(pack, cases=(chosen,), benchmarks=(replace(chosen, group="benchmark"),))
 
 
 def custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Case:

@@ -28,6 +28,9 @@ admin device hold emulator broken
 admin device list
 admin device release emulator
 admin log
+admin lti add School --issuer http://s --client-id 1 --deployment 1 --key-set-url http://s --auth-login-url http://s --auth-token-url http://s
+admin lti list
+admin lti remove 1
 admin notice end 1
 admin notice list
 admin notice post hello
@@ -59,7 +62,7 @@ user suspend ada --reason spam
 worker build
 worker device --device emulator
 worker sweeper
-"""
+"""  # noqa: E501
 #: Those that make a database, of whatever kind, and those that use none.
 OTHERS = """
 up, db upgrade, restore

@@ -60,6 +60,8 @@ TABLE = """
 /admin/devices                                              nothing
 /admin/log                                                  nothing
 /admin/submissions                                          nothing
+/admin/platforms                                            nothing
+/admin/platforms/<int(max=2147483647):number>               nothing
 /admin/site                                                 nothing
 /admin/users                                                nothing
 /api/v1/admin/queue                                         nothing
@@ -112,6 +114,9 @@ TABLE = """
 /classes/<int(max=2147483647):number>/grades/canvas.csv     nothing
 /classes/<int(max=2147483647):number>/grades/moodle.csv     nothing
 /classes/<int(max=2147483647):number>/matrix                nothing
+/classes/<int(max=2147483647):number>/copy                  nothing
+/classes/<int(max=2147483647):number>/platform              nothing
+/classes/<int(max=2147483647):number>/staff                 nothing
 /classes/<int(max=2147483647):number>/roster                nothing
 /classes/<int(max=2147483647):number>/assignments/new       nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> nothing
@@ -132,6 +137,11 @@ TABLE = """
 /healthz                                                    nothing
 /leaderboards/                                              results
 /leaderboards/<slug>                                        results
+/lti/choose/<ticket>                                        nothing
+/lti/connect                                                nothing
+/lti/enter/<ticket>                                         nothing
+/lti/jwks.json                                              nothing
+/lti/login                                                  nothing
 /metrics                                                    figures
 /ranking                                                    results
 /readyz                                                     nothing

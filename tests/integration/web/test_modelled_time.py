@@ -83,7 +83,11 @@ def test_a_run_shows_an_unranked_time_that_enters_no_board(site: Site) -> None:
     report = ada.get(f"{path}/report").text
     assert "the time is not ranked" in report
     profile = json.loads(html.unescape(re.findall(r'data-profile="([^"]*)"', report)[0]))
-    assert (profile["scale"], profile["case"], profile["seconds"]) == ("modelled_time_s/h200/1", "small", 8.25e-6)
+    assert (profile["scale"], profile["case"], profile["seconds"]) == (
+        "modelled_time_s/h200/1",
+        "small 0 0",
+        8.25e-6,
+    )
     assert [(line["name"], line["sectors"], line["wavefronts"]) for line in profile["lines"]] == [("line 4", 8.0, None)]
     token = {"Authorization": f"Bearer {site.token_of('ada')}"}
     told = ada.get(f"/api/v1{path}", headers=token).json

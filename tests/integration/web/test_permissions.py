@@ -69,6 +69,11 @@ POST /admin/notices                                              404 404 404 - 4
 POST /admin/notices/<int(max=2147483647):number>/end             404 404 404 - 404
 POST /admin/settings/<name>                                      404 404 404 - 422
 POST /admin/settings/<name>/reset                                404 404 404 - 303
+GET  /admin/platforms                                            404 404 404 - 200
+POST /admin/platforms                                            404 404 404 - 422
+GET  /admin/platforms/<int(max=2147483647):number>               404 404 404 - 404
+POST /admin/platforms/<int(max=2147483647):number>               404 404 404 - 404
+POST /admin/platforms/<int(max=2147483647):number>/remove        404 404 404 - 404
 GET  /admin/site                                                 404 404 404 - 200
 POST /admin/submissions/<public_id>/cancel                       404 404 404 - 303
 POST /admin/submissions/<public_id>/off-board                    404 404 404 - 422
@@ -159,6 +164,14 @@ GET  /classes/<int(max=2147483647):number>/grades.csv            302 404 404 - 2
 GET  /classes/<int(max=2147483647):number>/matrix                302 404 404 - 200 404 200
 GET  /classes/<int(max=2147483647):number>/grades/canvas.csv     302 404 404 - 200 404 200
 GET  /classes/<int(max=2147483647):number>/grades/moodle.csv     302 404 404 - 200 404 200
+GET  /classes/<int(max=2147483647):number>/copy                  302 404 404 - 200 404 200
+POST /classes/<int(max=2147483647):number>/copy                  302 404 404 - 422 404 422
+GET  /classes/<int(max=2147483647):number>/platform              302 404 404 - 200 404 200
+POST /classes/<int(max=2147483647):number>/platform/disconnect   302 404 404 - 404 404 404
+POST /classes/<int(max=2147483647):number>/platform/exchange     302 404 404 - 404 404 404
+GET  /classes/<int(max=2147483647):number>/staff                 302 404 404 - 200 404 200
+POST /classes/<int(max=2147483647):number>/staff                 302 404 404 - 422 404 422
+POST /classes/<int(max=2147483647):number>/staff/<username>/remove 302 404 404 - 404 404 404
 GET  /classes/<int(max=2147483647):number>/roster                302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/roster                302 404 404 - 422 404 422
 POST /classes/<int(max=2147483647):number>/leave                 302 404 303 - 303 404 303
@@ -210,6 +223,16 @@ GET  /robots.txt                                                 200 200 200
 GET  /sitemap.xml                                                200 200 200
 GET  /static/<path:filename>                                     200 200 200
 GET  /static/v<string(length=12):version>/<path:filename>        200 200 200
+GET  /lti/choose/<ticket>                                        404 404 404
+POST /lti/choose/<ticket>                                        404 404 404
+GET  /lti/connect                                                302 404 404
+POST /lti/connect                                                302 404 404
+GET  /lti/enter/<ticket>                                         404 404 404
+POST /lti/enter/<ticket>                                         404 404 404
+GET  /lti/jwks.json                                              200 200 200
+POST /lti/launch                                                 400 400 400
+GET  /lti/login                                                  400 400 400
+POST /lti/login                                                  400 400 400
 GET  /submissions                                                302 200 200
 GET  /submissions/<public_id>                                    302 404 200 - 200
 GET  /submissions/<public_id>/assembly                           302 404 200
@@ -287,6 +310,7 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
     values = {
         "<slug>": {"contests": contest, "bottlenecks": "tail"}.get(rule.split("/")[1], SLUG),
         "<public_id>": public_id, "<key>": "elsewhere", "<text>": "not-a-link", "<token>": "no-link",
+        "<ticket>": "no-ticket",
         "<int:version>": "1",
         "<int(max=2147483647):token_id>": str(token_id), "<int(max=2147483647):session_id>": str(session_id),
         "<int(max=2147483647):number>": str(class_id if rule.startswith("/classes") else 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -97,6 +98,23 @@ def test_the_same_source_is_checked_once(worker: tuple[Fleet, WorkerContext]) ->
     assert not poll(context)
     assert checks(fleet) == ["a"]
     assert {getattr(check(fleet, context, each), "outcome", None) for each in (first, second, third)} == {"found"}
+
+
+def test_a_worker_leaves_languages_to_others_that_it_cannot_build(worker: tuple[Fleet, WorkerContext]) -> None:
+    fleet, context = worker
+    sent = fleet.submit("name=a", device_key=GPU.key, language="triton")
+    with context.sessions.begin() as session:
+        upsert_device(session, GPU, now=context.clock())
+    assert build_or_help_one(context)
+    assert run_or_help_one(context, GPU)
+    lacking = dataclasses.replace(context, lacking=("triton",))
+    assert not poll(lacking)
+    assert getattr(check(fleet, context, sent), "outcome", "") is None
+    accept(fleet, context, "name=b")
+    assert poll(lacking), "what it can build it checks"
+    assert checks(fleet) == ["b"]
+    assert poll(context)
+    assert checks(fleet) == ["b", "a"]
 
 
 def test_a_submission_that_is_judged_again_is_checked_again(worker: tuple[Fleet, WorkerContext]) -> None:

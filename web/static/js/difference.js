@@ -1,4 +1,4 @@
-// What changed since the last run of the same challenge in this browser: its modelled time, and how its lines access memory.
+// What changed since the last run of the same challenge in this browser: its time, and how its lines access memory.
 
 import { storage } from "./storage.js";
 
@@ -18,9 +18,12 @@ export function compareWithLast(key, id, profile) {
   storage.set(key, JSON.stringify({ id, profile, before }));
   if (!before || before.scale !== profile.scale || before.case !== profile.case) return null;
   const change = profile.seconds / before.seconds - 1;
-  const kind = Math.abs(change) < LEAST_CHANGE ? "same" : change < 0 ? "better" : "worse";
+  const isMeasured = profile.low < profile.high;
+  const isSame = isMeasured ? profile.low <= before.high && before.low <= profile.high : Math.abs(change) < LEAST_CHANGE;
+  const kind = isSame ? "same" : change < 0 ? "better" : "worse";
   const percent = Math.abs(100 * change).toFixed(Math.abs(change) < 0.1 ? 1 : 0);
-  const time = kind === "same" ? "the same time as the last run" : `${percent} % ${change < 0 ? "less" : "more"} time than the last run`;
+  const same = isMeasured ? "no measurable difference from the last run" : "the same time as the last run";
+  const time = isSame ? same : `${percent} % ${change < 0 ? "less" : "more"} time than the last run`;
   return { time, kind, lines: changedLines(before.lines, profile.lines) };
 }
 

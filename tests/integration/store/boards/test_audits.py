@@ -93,9 +93,11 @@ class Board:
         self.judge(judged(value, **parts))
         return number
 
-    def claim(self, now: datetime = T0, device: str = BOARD.device_key) -> AuditLease | None:
+    def claim(
+        self, now: datetime = T0, device: str = BOARD.device_key, lacking: Sequence[str] = ()
+    ) -> AuditLease | None:
         with self.sessions.begin() as session:
-            return claim_audit(session, device_key=device, owner="gpu:1", now=now, max_failures=3)
+            return claim_audit(session, device_key=device, owner="gpu:1", now=now, max_failures=3, lacking=lacking)
 
     def take(self, now: datetime = T0) -> AuditLease:
         lease = self.claim(now)
@@ -206,6 +208,13 @@ def test_submissions_come_first(board: Board) -> None:
     assert board.claim(device="nvidia-t4") is None
     assert board.claim() is not None
     assert board.claim() is None, "one at a time"
+
+
+def test_languages_that_a_worker_cannot_build_are_left_to_others(board: Board) -> None:
+    board.enter("a", 1.0)
+    board.enter("b", 2.0)
+    assert board.claim(lacking=("cuda",)) is None
+    assert board.claim(lacking=("triton",)) is not None
 
 
 def test_modelled_times_need_no_audit(board: Board) -> None:

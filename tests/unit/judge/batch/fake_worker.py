@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 LOG = Path(os.environ["FAKE_WORKER_LOG"])
@@ -33,6 +34,13 @@ def answer(request: dict[str, object]) -> dict[str, object]:
         return {"lost": "the driver reported Xid 79"}
     if what == "fails once" and request["do"] == "judge" and first_time(name):
         return {"judgement": {"verdict": "IE", "message": "the device is gone"}}
+    if what.startswith("meets ") and request["do"] == "judge":
+        (LOG.parent / f"met-{name}").touch()
+        until = time.monotonic() + 60
+        while not (LOG.parent / f"met-{what.removeprefix('meets ')}").exists():
+            if time.monotonic() > until:
+                return {"judgement": {"verdict": "TLE", "message": "nobody came"}}
+            time.sleep(0.01)
     if what == "does not compile":
         return {"judgement": {"verdict": "CE", "message": "expected a ;"}}
     if request["do"] == "build":

@@ -30,9 +30,9 @@ def log(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def judge(
-    sources: Iterable[str | Result], *targets: Target, screen: Target | None = None, jobs: int = 2
+    sources: Iterable[str | Result], *targets: Target, screen: Target | None = None, jobs: int = 2, beside: int = 1
 ) -> dict[str, Result]:
-    plan = Plan(targets, screen, jobs, "submit", 7)
+    plan = Plan(targets, screen, jobs, "submit" if beside == 1 else "check", 7, beside=beside)
     batch = Batch(plan, JudgeSettings(data_dir=Path("/nonexistent")))
     found: dict[str, Result] = {}
     kernels = (
@@ -73,6 +73,23 @@ def test_a_gpu_gets_only_what_is_built(log: Path) -> None:
     judged = next(number for number, line in enumerate(lines) if line.startswith("judge") and line.endswith(" a:"))
     assert lines.index("build submit gpu-0 a:") < judged
     assert not any(line.startswith("judge") and "b:" in line for line in lines)
+
+
+def test_kernels_without_times_share_a_gpu(log: Path) -> None:
+    """Two processes of one GPU: each waits, in its kernel, for the other one's."""
+    found = judge(["a:meets b", "b:meets a"], GPUS[0], beside=2)
+    assert {name: each.verdict for name, each in found.items()} == dict.fromkeys("ab", Verdict.ACCEPTED)
+    assert {line.split()[0] for line in log.read_text().splitlines()} == {"build", "judge"}
+
+
+def test_a_gpu_that_several_share_is_lost(log: Path) -> None:
+    (log.parent / "lost-gpu-0").touch()
+    found = judge([f"k{number}:" for number in range(12)], *GPUS, beside=3)
+    assert {result.device for result in found.values()} == {"cuda:1"}
+    (log.parent / "lost-gpu-1").touch()
+    found = judge([f"k{number}:" for number in range(12)], *GPUS, beside=3)
+    assert len(found) == 12
+    assert all(result.problem.startswith("no device is left") for result in found.values())
 
 
 def test_what_the_filter_refuses_gets_no_gpu(log: Path) -> None:

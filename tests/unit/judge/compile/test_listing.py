@@ -97,6 +97,14 @@ def test_sass_has_the_innermost_line_of_the_submission_and_no_padding() -> None:
     )
 
 
+def test_braces_of_inline_assembly_do_not_end_a_function() -> None:
+    text = (
+        ".visible .entry k()\n{\n\t{add.f16 %rs1,%rs1,%rs2;\n}\n\tst.global.v2.f32 \t[%rd1], {%f1, %f2};\n\tret;\n}\n"
+    )
+    (function,) = read_ptx(text)
+    assert [instruction.text for instruction in function.listing][-1] == "ret;"
+
+
 def test_what_is_no_listing_gives_none() -> None:
     assert read_ptx("") == read_ptx(".entry") == read_ptx(".visible .entry a(\n") == ()
     assert read_sass("") == read_sass("//---- .text.a ----\n.L_x_0:\n") == {}

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,45 @@ def test_one_job_at_a_time_on_one_gpu(tmp_path: Path) -> None:
             pass
     with device_lock(GPU, settings):
         pass
+
+
+def test_those_who_share_a_gpu_hold_it_together_and_keep_out_who_wants_it_alone(tmp_path: Path) -> None:
+    settings = JudgeSettings(data_dir=tmp_path)
+    with (
+        device_lock(GPU, settings, shared=True),
+        device_lock(GPU, settings, shared=True),
+        pytest.raises(Cancelled),
+        device_lock(GPU, settings, cancelled=lambda: True),
+    ):
+        pytest.fail("alone beside others")
+    with (
+        device_lock(GPU, settings),
+        pytest.raises(Cancelled),
+        device_lock(GPU, settings, shared=True, cancelled=lambda: True),
+    ):
+        pytest.fail("beside one who is alone")
+
+
+def test_who_wants_a_gpu_alone_gets_it_before_others_share_it_anew(tmp_path: Path) -> None:
+    settings = JudgeSettings(data_dir=tmp_path)
+    waits, got = threading.Event(), threading.Event()
+
+    def is_waiting() -> bool:
+        waits.set()
+        return False
+
+    def alone() -> None:
+        with device_lock(GPU, settings, cancelled=is_waiting):
+            got.set()
+
+    with device_lock(GPU, settings, shared=True):
+        thread = threading.Thread(target=alone)
+        thread.start()
+        assert waits.wait(30)
+        with pytest.raises(Cancelled), device_lock(GPU, settings, shared=True, cancelled=lambda: True):
+            pytest.fail("it overtook")
+    assert got.wait(30)
+    thread.join()
 
 
 def test_a_process_that_dies_lets_go(tmp_path: Path) -> None:

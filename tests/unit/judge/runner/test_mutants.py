@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Sequence
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from judge.runner import main
 
 
 class _Device:
-    def rewrite(self, ptx: str) -> None:
+    def rewrite(self, texts: Sequence[str]) -> None:
         pass
 
 
@@ -29,7 +30,7 @@ def test_no_two_libraries_have_the_same_descriptor(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(runner, "_device", _Device())
         monkeypatch.setattr(runner, "_loader", loader, raising=False)
         for _ in range(6):
-            runner._mutate("")
+            runner._mutate([""])
     finally:
         for descriptor in (library, *mine):
             os.close(descriptor)

@@ -79,7 +79,7 @@ def test_a_case_that_its_checks_make_too_slow_is_judged_without_them(how: str, m
         outputs = prepared.inputs["input"] * (1 if limit else 2)
         return CallRecord(ran, fetched, 0.1), {"output": outputs}, ""
 
-    monkeypatch.setattr(CaseRunner, "_call", call)
+    monkeypatch.setattr(CaseRunner, "call", call)
     monkeypatch.setattr(CaseRunner, "end_session", lambda _runner: events.append("new session"))
     factory = Mock(has_checks=True, bounds=Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
     factory.start.return_value.runner.flooded = False

@@ -118,4 +118,6 @@ def test_every_challenge_takes_what_it_shows_as_its_defaults() -> None:
         for kind in ("emulator", "cuda"):
             made = with_custom_case(pack, given, kind)
             assert [case.group for case in made.cases] == ["custom"]
-            assert not made.benchmarks
+            assert [(case.id, case.axes, case.group) for case in made.benchmarks] == [
+                (made.cases[0].id, made.cases[0].axes, "benchmark")
+            ]

@@ -1,0 +1,124 @@
+"""Bulk copies: ``cp.async.bulk``, ``cp.reduce.async.bulk``, and their tensor forms."""
+
+from __future__ import annotations
+
+from emulator.jit.abi import Access, Space
+from emulator.jit.emitter import Emitter
+from emulator.jit.ops.addressing import lane_addresses, resolve_address
+from emulator.ptx.ir import Address, Instruction, Operand, Vec
+
+_PIECE = 16  # bytes that are checked, and observed, at a time
+_SPACES = {
+    "global": Space.GLOBAL,
+    "shared::cluster": Space.CLUSTER,
+    "shared::cta": Space.SHARED,
+    "shared": Space.SHARED,
+}
+# The numbers are those of semantics.h.
+_OPERATIONS = {"add": 0, "min": 1, "max": 2, "and": 5, "or": 6, "xor": 7, "inc": 8, "dec": 9}
+_PLAIN = 0xFFFFFFFF
+
+
+def bulk_copy(e: Emitter, i: Instruction) -> None:
+    """Emits a copy, the end of a group, or a wait. What is copied arrives at the wait for it, not before."""
+    lanes = f"i32 {e.active_bits().text}"
+    if i.has("commit_group"):
+        e.b.compiler_barrier()
+        e.call("emu_bulk_commit", "ptr %ctx", lanes)
+    elif i.has("wait_group"):
+        left = e.first(e.read(i.operands[0], "i32"))
+        e.b.compiler_barrier()
+        e.call("emu_bulk_wait", "ptr %ctx", lanes, f"i32 {left.text}")
+        e.b.compiler_barrier()
+    elif not i.has("prefetch"):
+        e.b.compiler_barrier()
+        spaces = [_SPACES[m] for m in i.modifiers if m in _SPACES]
+        if len(spaces) != 2:
+            raise e.unsupported()
+        if i.has("tensor"):
+            _tensor(e, i, spaces[0], spaces[1], lanes)
+        else:
+            _linear(e, i, spaces[0], spaces[1], lanes)
+        e.b.compiler_barrier()
+
+
+def _addresses(e: Emitter, operand: Operand, space: Space) -> str:
+    return f"ptr {e.spill(lane_addresses(e, resolve_address(e, operand, space)))}"
+
+
+def _site(e: Emitter, i: Instruction, kind: Access, space: Space, size: int = _PIECE) -> str:
+    return f"i32 {e.unit.site(i, kind, space, size, max(1, size // 4))}"
+
+
+def _reduction(e: Emitter, i: Instruction) -> int:
+    """Returns the operation; _PLAIN for a copy."""
+    if i.modifiers[0] != "reduce":
+        return _PLAIN
+    operation = next((code for name, code in _OPERATIONS.items() if i.has(name)), None)
+    if operation is None:
+        raise e.unsupported()
+    return operation
+
+
+def _blocks(e: Emitter, i: Instruction, rest: list[Operand]) -> str:
+    """Returns the ranks of the blocks that a multicast goes to."""
+    if not i.has("multicast::cluster"):
+        return "ptr null"
+    return f"ptr {e.spill(e.convert(e.read(rest[0], 'i16'), 'i32'))}"
+
+
+def _linear(e: Emitter, i: Instruction, to: Space, source: Space, lanes: str) -> None:
+    target, origin, size, *rest = i.operands
+    operation = _reduction(e, i)
+    loads, stores = _site(e, i, Access.LOAD, source), _site(e, i, Access.STORE, to)
+    if to is not Space.GLOBAL:
+        if operation != _PLAIN or "mbarrier::complete_tx::bytes" not in i.modifiers:
+            raise e.unsupported()
+        arrives = _site(e, i, Access.ATOMIC, Space.CLUSTER, 8)
+        ends = _addresses(e, target, to), _addresses(e, origin, source)
+        count = f"ptr {e.spill(e.read(size, 'i32'))}"
+        mbarrier = _addresses(e, rest[0], Space.CLUSTER)
+        blocks = _blocks(e, i, rest[1:])
+        e.call("emu_bulk_load", "ptr %ctx", loads, stores, arrives, lanes, *ends, count, mbarrier, blocks)
+        return
+    if source is not Space.SHARED or not i.has("bulk_group"):
+        raise e.unsupported()
+    if operation != _PLAIN:
+        if i.type.atomic_code is None:
+            raise e.unsupported()
+        operation |= i.type.atomic_code << 4
+    ends = _addresses(e, target, to), _addresses(e, origin, source)
+    count = f"ptr {e.spill(e.read(size, 'i32'))}"
+    e.call("emu_bulk_store", "ptr %ctx", loads, stores, lanes, *ends, count, f"i32 {operation}")
+
+
+def _tensor(e: Emitter, i: Instruction, to: Space, source: Space, lanes: str) -> None:
+    operation = _reduction(e, i)
+    target, origin, *rest = i.operands
+    tensor = origin if source is Space.GLOBAL else target
+    if not isinstance(tensor, Vec) or len(tensor.items) != 2 or not isinstance(tensor.items[1], Vec):
+        raise e.unsupported()
+    coordinates = tensor.items[1].items
+    if f"{len(coordinates)}d" not in i.modifiers:
+        raise e.unsupported()
+    places = f"ptr {e.spill(*(e.read(item, 'i32') for item in coordinates))}"
+    # ``[%rd1, {…}]``: the reader leaves the map's address bare.
+    where = tensor.items[0]
+    map_at = f"ptr {e.spill(e.read(where.base if isinstance(where, Address) else where, 'i64'))}"
+    rank = f"i32 {len(coordinates)}"
+    of_map = _site(e, i, Access.LOAD, Space.GENERIC)
+    if source is Space.GLOBAL:
+        if operation != _PLAIN or to is Space.GLOBAL or "mbarrier::complete_tx::bytes" not in i.modifiers:
+            raise e.unsupported()
+        loads, stores = _site(e, i, Access.LOAD, source, 1), _site(e, i, Access.STORE, to)
+        arrives = _site(e, i, Access.ATOMIC, Space.CLUSTER, 8)
+        ends = _addresses(e, target, to), map_at, places, rank, _addresses(e, rest[0], Space.CLUSTER)
+        blocks = _blocks(e, i, rest[1:])
+        e.call("emu_tensor_load", "ptr %ctx", of_map, loads, stores, arrives, lanes, *ends, blocks)
+        return
+    if source is not Space.SHARED or to is not Space.GLOBAL or not i.has("bulk_group"):
+        raise e.unsupported()
+    loads, stores = _site(e, i, Access.LOAD, source), _site(e, i, Access.STORE, to, 1)
+    wide = _site(e, i, Access.STORE, to)
+    ends = map_at, places, rank, _addresses(e, origin, source)
+    e.call("emu_tensor_store", "ptr %ctx", of_map, loads, stores, wide, lanes, *ends, f"i32 {operation}")

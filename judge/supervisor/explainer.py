@@ -1,0 +1,197 @@
+"""Says of a wrong answer why it may be wrong: from its numbers, the compiled code, and further calls.
+
+Nothing here changes a verdict. Each kind of trial is made for the first wrong answers only, since it takes time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from emulator.wording import wording_of
+from judge.compile.artifact import Artifact
+from judge.compile.source_files import own_lines
+from judge.packs.pack import Case, Pack
+from judge.supervisor.case_preparer import PreparedCase, prepare_case
+from judge.supervisor.case_report import first_mismatch
+from judge.supervisor.extreme_starts import blamed
+from judge.supervisor.layout import Array
+from judge.supervisor.likely_causes import ptx_texts, with_cause
+from judge.supervisor.process import RequestRefused, RunnerEnded
+from judge.supervisor.rounds import first_wrong_round
+from judge.supervisor.second_look import with_checks
+from judge.supervisor.session import CallRecord, Session
+from judge.supervisor.verdict_rules import Outcome, ends_device
+from judge.wire.elements import Element
+from judge.wire.frames import MAX_PAYLOAD
+from judge.wire.messages import Watch
+
+#: In so many orders a wrong answer is the same before a race beside it is taken for another fault.
+_SAME_ORDERS = 4
+#: A call may have taken so long if it is to be made again a few times with changed kernels.
+_QUICK_S = 1.0
+#: Elements to which floats are converted where the challenge wants it.
+_HALVES = (Element.FLOAT16, Element.BFLOAT16)
+
+
+class Caller(Protocol):
+    """What makes further calls: ``judge.supervisor.case_runner.CaseRunner``."""
+
+    @property
+    def calls(self) -> int: ...
+
+    def session(self) -> Session: ...
+
+    def end_session(self) -> None: ...
+
+    def is_small(self, case: Case) -> bool: ...
+
+    def call(
+        self, case: Case, prepared_case: PreparedCase, watch: Watch
+    ) -> tuple[CallRecord, dict[str, Array], str]: ...
+
+
+class Explainer:
+    """Explains the wrong answers of one submission. ``has_checks``: its device runs cases with all checks."""
+
+    def __init__(
+        self, caller: Caller, pack: Pack, artifact: Artifact, source: str, seed: int, *, has_checks: bool
+    ) -> None:
+        self._caller = caller
+        self._pack = pack
+        self._artifact = artifact
+        self._source = source
+        self._seed = seed
+        self._has_checks = has_checks
+        self._wording = wording_of(pack.build.language)
+        self._tried = self._explained = self._counted_rounds = self._tried_starts = False
+
+    def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
+        """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
+        case = prepared_case.case
+        explained = self._with_checks(case, prepared_case, self._with_cause(wrong, outputs), outputs)
+        explained = self._with_first_wrong_round(case, explained)
+        return self._with_start(prepared_case, explained, wall_s)
+
+    def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
+        """Returns a wrong answer with what its numbers, or the compiled code, tell of its cause."""
+        mismatch = wrong.mismatch
+        if mismatch is None:
+            return wrong
+        message = with_cause(
+            wrong.message, mismatch, self._artifact, self._source,
+            is_byte=outputs[mismatch.output].dtype.itemsize == 1,
+            has_halves=any(argument.element in _HALVES for argument in self._pack.arguments),
+        )  # fmt: skip
+        return dataclasses.replace(wrong, message=message)
+
+    def _with_start(self, prepared_case: PreparedCase, wrong: Outcome, wall_s: float) -> Outcome:
+        """Returns the first wrong answer with the start of a maximum or minimum that makes it wrong, if one does."""
+        mismatch = wrong.mismatch
+        quick = self._has_checks and wall_s <= _QUICK_S
+        if mismatch is None or mismatch.imprecise is not None or self._tried_starts or not quick:
+            return wrong
+        self._tried_starts = True
+
+        def is_right(texts: Sequence[str]) -> bool:
+            if sum(map(len, texts)) >= MAX_PAYLOAD // 2:
+                return False
+            return (
+                self._is_right_now(prepared_case, Watch.NOTHING, lambda: self._caller.session().mutate(texts)) is True
+            )
+
+        own = own_lines(self._source, self._artifact.file_name)
+        before = self._caller.calls
+        told = blamed(ptx_texts(self._artifact.library), own, is_right, self._wording)
+        if self._caller.calls != before:
+            self._caller.end_session()
+        return dataclasses.replace(wrong, message=f"{told}; {wrong.message}") if told else wrong
+
+    def _with_checks(
+        self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]
+    ) -> Outcome:
+        """Returns a wrong answer with what the device finds when it runs the case with all checks.
+
+        That is done for the first wrong answer, and while nothing is found for those of further small cases.
+        """
+        if not self._has_checks or self._explained or (self._tried and not self._caller.is_small(case)):
+            return wrong
+        self._tried = True
+        try:
+            record, again, _ = self._caller.call(case, prepared_case, Watch.CHECKS)
+        except (RunnerEnded, RequestRefused):
+            # The call returned the first time; what happens in the repetition decides nothing.
+            self._caller.end_session()
+            self._explained = True
+            return wrong
+        if ends_device(record.ran, record.fetched):
+            self._caller.end_session()
+
+        def is_same() -> bool:
+            return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
+
+        explained = with_checks(
+            wrong, record.fetched, self._source, is_same_in_all_orders=is_same, call_lines=self._artifact.call_lines,
+            file_name=self._artifact.file_name,
+        )  # fmt: skip
+        self._explained = explained is not wrong
+        return explained
+
+    def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
+        """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some."""
+        name, fewest, mismatch = self._pack.rounds, self._pack.fewest_rounds, wrong.mismatch
+        if name is None or mismatch is None or mismatch.imprecise is not None or self._counted_rounds:
+            return wrong
+        most = int(case.variables[name])
+        if not self._caller.is_small(case) or most == fewest:
+            return wrong
+        self._counted_rounds = True
+        first = first_wrong_round(fewest, most, lambda rounds: self._is_right(case.with_variable(name, rounds)))
+        if first is None:
+            return wrong
+        told = f"it is wrong with {name} = {first}, too"
+        if first > fewest:
+            told = f"it is right with {name} = {first - 1} and wrong with {first}"
+        return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
+
+    def _is_right(self, case: Case) -> bool | None:
+        """Returns whether the case is judged right; None where that cannot be told."""
+        return self._is_right_now(prepare_case(self._pack, self._seed, case), Watch.RUNS_AHEAD)
+
+    def _is_right_now(
+        self, prepared_case: PreparedCase, watch: Watch, begin: Callable[[], None] = lambda: None
+    ) -> bool | None:
+        """Returns whether a call, before which ``begin`` is made, gives the right answer; None where that cannot be
+        told."""
+        try:
+            begin()
+            record, outputs, _ = self._caller.call(prepared_case.case, prepared_case, watch)
+        except (RunnerEnded, RequestRefused):
+            self._caller.end_session()
+            return None
+        if ends_device(record.ran, record.fetched) or record.ran.code:
+            self._caller.end_session()
+            return None
+        return first_mismatch(prepared_case.check, outputs) is None
+
+    def _are_same_in_orders(self, case: Case, prepared_case: PreparedCase, outputs: dict[str, Array]) -> bool:
+        """Returns whether further orders of warps give the same outputs, bit by bit."""
+        for number in range(_SAME_ORDERS):
+            try:
+                record, again, _ = self._caller.call(
+                    case, prepared_case, Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
+                )
+            except (RunnerEnded, RequestRefused):
+                self._caller.end_session()
+                return False
+            if ends_device(record.ran, record.fetched):
+                self._caller.end_session()
+                return False
+            if not _are_equal(outputs, again):
+                return False
+        return True
+
+
+def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
+    return all(some[name].tobytes() == others[name].tobytes() for name in some)
