@@ -7,8 +7,8 @@
 
 Each call has a flushed cache and the clock of submissions; the library's outputs on the benchmark are checked against
 the pack's reference, with ``--functional`` those of all functional cases too. Our kernels' times are those on record
-for the kind of GPU (``reference_solutions/times/``). With ``--ours`` they are built here and timed in alternation with the
-library (library, plain, tuned, library, ...): then the ratios compare what one GPU did within seconds.
+for the kind of GPU (``reference_solutions/times/``). With ``--ours`` they are built here and timed in alternation with
+the library (library, plain, tuned, library, ...): then the ratios compare what one GPU did within seconds.
 Rows are printed, and written to ``--output``, as they come. ``--merge`` adds such a file to
 ``reference_solutions/times/baselines/<device>.json``; ``--readme`` writes what libraries win to
 ``reference_solutions/README.md``.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.bench.library.record import LibraryTime, load_times, store_times, versions
 from judge.bench.statistics import PROCESSES
+from judge.bench.timed_calls import timed_calls
 from judge.errors import Cancelled, InternalError
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Pack
@@ -49,7 +50,7 @@ def library_times(
     if kept is not None:
         return kept
     backend = backends.of(device.kind)
-    with backend.hold(device, settings, cancelled=cancelled):
+    with backend.hold(device, settings, cancelled=cancelled), timed_calls(settings.locks, cancelled=cancelled):
         opened = backend.open_libraries(pack, device, settings)
         if opened is None:
             raise InternalError(f"{device.key} has no library")
