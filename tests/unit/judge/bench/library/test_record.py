@@ -78,3 +78,9 @@ def test_a_refused_baseline_has_its_problem_and_no_time() -> None:
     [found] = library_times(GEMM, GPU, {"cublas": said}, [{}, {}, {}])
     assert not found.is_timed
     assert found.problem == said
+
+
+def test_rounds_that_differ_as_much_as_the_time_itself_give_none() -> None:
+    [found] = library_times(GEMM, GPU, {"cublas": ""}, rounds(1.0e-4, 5.0e-4, 9.0e-4))
+    assert not found.is_timed
+    assert "cublas of gemm has no steady time: 100.0, 500.0, 900.0 µs" in found.problem
