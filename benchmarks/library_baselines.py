@@ -6,10 +6,11 @@
     python benchmarks/library_baselines.py --readme
 
 Each call has a flushed cache and the clock of submissions; the library's outputs on the benchmark are checked against
-the pack's reference, with ``--functional`` those of all functional cases too. Our kernels are built here and timed in
-alternation with the library (library, plain, tuned, library, ...): the ratios compare what one GPU did within seconds.
+the pack's reference, with ``--functional`` those of all functional cases too. Our kernels' times are those on record
+for the kind of GPU (``reference_solutions/times/``). With ``--ours`` they are built here and timed in alternation with
+the library (library, plain, tuned, library, ...): then the ratios compare what one GPU did within seconds.
 Rows are printed, and written to ``--output``, as they come. ``--merge`` adds such a file to
-``reference_solutions/times/baselines-<device>.json``; ``--readme`` writes what libraries win to
+``reference_solutions/times/baselines/<device>.json``; ``--readme`` writes what libraries win to
 ``reference_solutions/README.md``.
 """
 
@@ -29,6 +30,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from judge.bench.library.record import LibraryTime, speed
+from judge.bench.statistics import MIN_RELATIVE_HALF_WIDTH, Interval
 from judge.compile.toolchain import find_toolchain
 from judge.gpu.kernels.build import ensure_kernels
 from judge.packs import judging
@@ -112,55 +115,30 @@ class Bench:
         arguments = self.arguments
         end = time.monotonic() + arguments.seconds
         builders = concurrent.futures.ThreadPoolExecutor(arguments.builders)
-        helpers = concurrent.futures.ThreadPoolExecutor(4)
         builds = {
             (pack.slug, kind): builders.submit(build_ours, path, pack, self.capability, self.folder)
             for pack in packs
             for kind in OURS
-            if not arguments.no_ours and (path := SOLUTIONS / pack.slug / f"{kind}.cu").exists()
+            if arguments.ours and (path := SOLUTIONS / pack.slug / f"{kind}.cu").exists()
         }
-        drawn: dict[str, Any] = {}
-        waiting: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+        # Nothing works beside what is timed: a busy host issues calls late, and that would be measured.
+        builders.shutdown()
         for index, pack in enumerate(packs):
             if time.monotonic() > end:
-                print(f"out of time; left out: {', '.join(pack.slug for pack in packs[index:])}", flush=True)
+                print(f"out of time; left out: {' '.join(pack.slug for pack in packs[index:])}", flush=True)
                 break
-            for near in packs[index : index + 3]:
-                if near.slug not in drawn:
-                    drawn[near.slug] = helpers.submit(make_inputs, near, near.benchmarks_for("cuda")[0], _SEED)
-            ours = {kind: builds[pack.slug, kind] for kind in OURS if (pack.slug, kind) in builds}
+            ours = {kind: builds[pack.slug, kind].result() for kind in OURS if (pack.slug, kind) in builds}
             try:
-                row, checks = self.row(pack, pack.benchmarks_for("cuda")[0], drawn[pack.slug].result(), ours, helpers)
+                row = self.row(pack, pack.benchmarks_for("cuda")[0], ours)
             except Exception as error:
-                row, checks = {"times": {}, "problems": {"": f"{type(error).__name__}: {str(error)[:400]}"}}, {}
-            drawn[pack.slug] = None
-            waiting.append((pack.slug, row, checks))
-            while waiting and all(check.done() for check in waiting[0][2].values()):
-                self.finish(*waiting.pop(0))
-        for left in waiting:
-            self.finish(*left)
-        builders.shutdown(wait=False, cancel_futures=True)
-        helpers.shutdown(wait=False, cancel_futures=True)
+                row = {"times": {}, "problems": {"": f"{type(error).__name__}: {str(error)[:400]}"}}
+            self.document["rows"][pack.slug] = row
+            print(line(pack.slug, row), flush=True)
+            if arguments.output:
+                arguments.output.write_text(json.dumps(self.document, indent=2) + "\n")
 
-    def finish(self, slug: str, row: dict[str, Any], checks: dict[str, Any]) -> None:
-        """Takes wrong libraries out of a row, and tells of it."""
-        for name, found in checks.items():
-            try:
-                mismatch = found.result()
-            except Exception as error:
-                mismatch = f"{type(error).__name__}: {error}"
-            if mismatch is not None:
-                row["times"].pop(name, None)
-                row["problems"][name] = f"wrong on {row['case']}: {str(mismatch)[:400]}"
-        self.document["rows"][slug] = row
-        print(line(slug, row), flush=True)
-        if self.arguments.output:
-            self.arguments.output.write_text(json.dumps(self.document, indent=2) + "\n")
-
-    def row(
-        self, pack: Pack, case: Case, inputs: Any, ours: dict[str, Any], helpers: concurrent.futures.Executor
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Times everything that does one pack's task; the checks of libraries' outputs may still go on."""
+    def row(self, pack: Pack, case: Case, ours: dict[str, Path | None]) -> dict[str, Any]:
+        """Checks and times everything that does one pack's task."""
         import torch
 
         from judge.bench.library.calls import Call
@@ -168,8 +146,8 @@ class Bench:
         from judge.bench.statistics import between_processes
 
         contestants: dict[str, Callable[..., Any]] = {}
-        checks: dict[str, Any] = {}
         row: dict[str, Any] = {"case": case.id, "times": {}, "problems": {}, "issuing_s": {}}
+        inputs = make_inputs(pack, case, _SEED)
         first = Call(pack, case, inputs, "cuda")
         for name, function in load_functions(pack.directory, pack.baselines).items():
             try:
@@ -177,15 +155,13 @@ class Bench:
                     check(pack, functional, function, _SEED, "cuda")
                 call = first.again()
                 outputs = call.outputs(call.make(function))
-                if not self.arguments.unchecked:
-                    checks[name] = helpers.submit(judging.spot_check, pack, case, inputs, outputs, _SEED)
+                mismatch = None if self.arguments.unchecked else judging.spot_check(pack, case, inputs, outputs, _SEED)
+                if mismatch is not None:
+                    raise ValueError(f"wrong on {case.id}: {mismatch.message}")
                 contestants[name] = function
             except Exception as error:
                 row["problems"][name] = f"{type(error).__name__}: {str(error)[:400]}"
-        for kind, built in ours.items():
-            library = built.result()
-            if library is not None:
-                contestants[kind] = our_function(library, pack)
+        contestants |= {kind: our_function(built, pack) for kind, built in ours.items() if built is not None}
         medians: dict[str, list[float]] = {name: [] for name in contestants}
         for _ in range(ROUNDS):
             for name, function in contestants.items():
@@ -204,7 +180,7 @@ class Bench:
             if len(values) == ROUNDS:
                 found = between_processes(values)
                 row["times"][name] = [found.value, found.low, found.high]
-        return row, checks
+        return row
 
 
 def versions() -> dict[str, str]:
@@ -236,33 +212,59 @@ def fastest(row: dict[str, Any], names: list[str]) -> tuple[str, list[float]] | 
 
 
 def table(document: dict[str, Any]) -> str:
-    """Returns a Markdown table of all rows, what the library wins by most first.
-
-    ``ours / library`` above 1: the library is faster.
-    """
+    """Returns a Markdown table of all rows, what the library wins by most first, under how many it wins."""
     found = []
+    recorded = _recorded(document["device"]["name"])
     for slug, row in document["rows"].items():
+        row = {**row, "times": {**recorded.get(slug, {}), **row["times"]}}
         pack = load_pack(ROOT / "challenges" / slug)
         library = fastest(row, [baseline.name for baseline in pack.baselines.calls])
         ours = fastest(row, list(OURS))
-        if library is None or ours is None:
+        if library is None or ours is None or min(library[1][1], ours[1][1]) <= 0:
             continue
-        title = next(baseline.library for baseline in pack.baselines.calls if baseline.name == library[0])
-        ratio = ours[1][0] / library[1][0]
-        ends = ours[1][1] / library[1][2], ours[1][2] / library[1][1]
-        text = f"{ratio:.2f}× ({ends[0]:.2f} to {ends[1]:.2f})"
+        baseline = next(baseline for baseline in pack.baselines.calls if baseline.name == library[0])
+        said = LibraryTime(baseline.name, baseline.library, baseline.conditions, *library[1])
+        ratio = speed(Interval(*ours[1]), said)
         plain = f"{row['times']['plain'][0] * 1e6:,.1f}" if "plain" in row["times"] else ""
-        cells = f"| {slug} | {title} | {library[1][0] * 1e6:,.1f} | {plain} | {ours[1][0] * 1e6:,.1f} | {text} |"
-        found.append((ratio, cells))
-    head = ["| Challenge | Library | Library, µs | Plain, µs | Our best, µs | Our best / library |"]
-    head.append("| --- | --- | ---: | ---: | ---: | ---: |")
-    return "\n".join(head + [cells for _, cells in sorted(found, reverse=True)])
+        name = f"{said.library}, {said.conditions}" if said.conditions else said.library
+        times = f"{said.value * 1e6:,.1f} | {plain} | {ours[1][0] * 1e6:,.1f}"
+        found.append(
+            (ratio, f"| {slug} | {name} | {times} | {ratio.value:.2f}× ({ratio.low:.2f} to {ratio.high:.2f}) |")
+        )
+    found.sort(key=lambda each: each[0].value)
+    faster = sum(ratio.high < 1 for ratio, _ in found)
+    slower = sum(ratio.low > 1 for ratio, _ in found)
+    won = f"The library is faster in {faster} of {len(found)}, our best kernel in {slower}"
+    head = f"{won}; the rest is too close to tell."
+    lines = [
+        head,
+        "",
+        "| Challenge | Library | Library, µs | Plain, µs | Our best, µs | Times as fast as it |",
+    ]
+    lines.append("| --- | --- | ---: | ---: | ---: | ---: |")
+    return "\n".join(lines + [cells for _, cells in found])
+
+
+def _recorded(device: str) -> dict[str, dict[str, list[float]]]:
+    """Returns the times of our kernels that ``times/`` has for a device, by challenge and kernel, with an interval."""
+    file = TIMES / f"{_key(device)}.json"
+    found: dict[str, dict[str, list[float]]] = {}
+    for name, row in json.loads(file.read_text())["kernels"].items() if file.exists() else ():
+        slug, _, kernel = name.partition("/")
+        if row["verdict"] == "AC" and row["metric"] == "time_s" and kernel.removesuffix(".cu") in OURS:
+            half = max(row["spread"] or 0.0, MIN_RELATIVE_HALF_WIDTH) * row["value"]
+            times = [row["value"], row["value"] - half, row["value"] + half]
+            found.setdefault(slug, {})[kernel.removesuffix(".cu")] = times
+    return found
+
+
+def _key(device: str) -> str:
+    return device.lower().replace(" ", "-")
 
 
 def stored(document: dict[str, Any]) -> Path:
     """Returns where the rows of a device are kept."""
-    key = document["device"]["name"].lower().replace(" ", "-")
-    return TIMES / "baselines" / f"{key}.json"
+    return TIMES / "baselines" / f"{_key(document['device']['name'])}.json"
 
 
 def merge(file: Path) -> None:
@@ -286,7 +288,8 @@ def rewrite_readme() -> None:
         document = json.loads(path.read_text())
         said = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
         parts.append(f"**{document['device']['name']}** ({said}), {document['taken_at']}:\n\n{table(document)}")
-    readme.write_text(f"{before}{BEGIN}\n" + "\n\n".join(parts) + f"\n{END}{after}")
+    text = "\n\n".join(parts) or "None has been measured yet."
+    readme.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
 
 
 def main() -> int:
@@ -295,8 +298,10 @@ def main() -> int:
     parser.add_argument("--others", action="store_true", help="after those named, all others")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no challenge after so long")
     parser.add_argument("--budget", type=float, default=0.12, help="seconds of each round (default: %(default)s)")
-    parser.add_argument("--builders", type=int, default=6, help="compilers at a time (default: %(default)s)")
-    parser.add_argument("--no-ours", action="store_true", help="time the libraries only")
+    parser.add_argument("--builders", type=int, default=14, help="compilers at a time (default: %(default)s)")
+    parser.add_argument(
+        "--ours", action="store_true", help="build and time our kernels too; else those on record count"
+    )
     parser.add_argument("--functional", action="store_true", help="check the libraries on all functional cases too")
     parser.add_argument("--unchecked", action="store_true", help="do not check the benchmark's outputs")
     parser.add_argument("--output", type=Path, help="a JSON file, written after each challenge")

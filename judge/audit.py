@@ -15,6 +15,7 @@ from functools import partial
 from emulator.records import dataclass
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.sessions import sessions_for
+from judge.bench.library.record import LibraryTime
 from judge.bench.timing.kernel_replay import NotRecorded, Replayed, replay_case
 from judge.bench.timing.submission_timer import SubmissionTimer
 from judge.bench.timing.trial import CaseResult
@@ -24,6 +25,7 @@ from judge.errors import InternalError
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES, Languages
+from judge.libraries import Alternation, alternate
 from judge.measurements import Measurement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -39,9 +41,13 @@ def audit(
     built: Sequence[tuple[Artifact, BuildReport]], pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings,
     *, sources: Sequence[tuple[bytes, str]] = (), cancelled: Callable[[], bool] = lambda: False,
     warm: WarmPool | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    on_libraries: Callable[[Sequence[LibraryTime]], None] | None = None,
 ) -> list[Judgement]:  # fmt: skip
     """A judgement of each, in their order, whose cases are the benchmarks. ``sources``: what they were built from, each
-    with its language, in that order; without them nothing is replayed. Raises InternalError and Cancelled."""
+    with its language, in that order; without them nothing is replayed. Raises InternalError and Cancelled.
+
+    ``on_libraries`` gets the times of the pack's baselines, which take turns with the submissions; None: they do not.
+    """
     backend, benchmarks = backends.of(device.kind), pack.benchmarks_for(device.kind)
     if not backend.audits or not benchmarks:
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
@@ -52,8 +58,11 @@ def audit(
         all_cases = (*pack.cases_for(device.kind), *benchmarks)
         factory = sessions_for(backend, pack, all_cases, device, settings, cancelled=cancelled, warm=warm)
         opened = backend.open_timer(pack, benchmarks, device, settings, factory, seed, build_null_kernel)
-        with factory.quiet(), opened as room:
-            found = room.time([artifact for artifact, _ in built])
+        libraries = alternate(pack, device, settings, backends) if on_libraries else Alternation(lambda: None)
+        with factory.quiet(), libraries, opened as room:
+            found = room.time([artifact for artifact, _ in built], between=libraries.round)
+            if on_libraries and (times := libraries.times()):
+                on_libraries(times)
             for index, (source, name) in enumerate(sources):
                 build_recorded = partial(_build_recorded, source, pack, target, settings, languages.of(name))
                 contestant = _Contestant(room, built[index][0], build_recorded)

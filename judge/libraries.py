@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from typing import TYPE_CHECKING
 
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.bench.library.record import LibraryTime, load_times, store_times, versions
 from judge.bench.statistics import PROCESSES
+from judge.bench.timed_calls import timed_calls
 from judge.errors import Cancelled, InternalError
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from judge.bench.library.process import LibraryProcess
 
 
 def why_no_libraries(pack: Pack, device: DeviceInfo) -> str:
@@ -44,7 +50,7 @@ def library_times(
     if kept is not None:
         return kept
     backend = backends.of(device.kind)
-    with backend.hold(device, settings, cancelled=cancelled):
+    with backend.hold(device, settings, cancelled=cancelled), timed_calls(settings.locks, cancelled=cancelled):
         opened = backend.open_libraries(pack, device, settings)
         if opened is None:
             raise InternalError(f"{device.key} has no library")
@@ -54,8 +60,60 @@ def library_times(
                     raise Cancelled
                 process.round()
             found = process.times()
+    keep_times(pack, device, settings, found)
+    return found
+
+
+class Alternation:
+    """The libraries' turns in an audit, which go on without them where they fail. Use it as a context manager.
+
+    ``process`` is what ``Backend.open_libraries`` opens, on a device that is held.
+    """
+
+    def __init__(self, open_process: Callable[[], AbstractContextManager[LibraryProcess] | None]) -> None:
+        self._open = open_process
+        self._stack = ExitStack()
+        self._process: LibraryProcess | None = None
+        #: Why there are no times; empty while there may be.
+        self.problem = ""
+
+    def __enter__(self) -> Alternation:
+        try:
+            opened = self._open()
+            self._process = None if opened is None else self._stack.enter_context(opened)
+        except InternalError as error:
+            self.problem = error.message
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def round(self) -> None:
+        """Times the libraries once."""
+        if self._process is None:
+            return
+        try:
+            self._process.round()
+        except InternalError as error:
+            self.problem, self._process = error.message, None
+
+    def times(self) -> tuple[LibraryTime, ...]:
+        """Returns what three rounds found; nothing where there were no libraries, or one failed."""
+        return () if self._process is None else self._process.times()
+
+
+def alternate(
+    pack: Pack, device: DeviceInfo, settings: JudgeSettings, backends: Backends = BUILTIN_BACKENDS
+) -> Alternation:
+    """Returns the libraries' part in an audit on a device that is held; one that does nothing where there are none."""
+    if why_no_libraries(pack, device):
+        return Alternation(lambda: None)
+    return Alternation(lambda: backends.of(device.kind).open_libraries(pack, device, settings))
+
+
+def keep_times(pack: Pack, device: DeviceInfo, settings: JudgeSettings, found: Sequence[LibraryTime]) -> None:
+    """Keeps times on this machine. Raises InternalError."""
     try:
         store_times(pack, device, settings, found)
     except OSError as error:
         raise InternalError(f"the times of libraries cannot be kept: {error}") from None
-    return found

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from judge.bench.library.record import LibraryTime
 from judge.compile.assembly import Assembly, FunctionAssembly, NotAssembled
 from judge.compile.listing import Instruction
 from judge.errors import Cancelled, InternalError
@@ -76,8 +77,9 @@ class FakeProgress:
 class FakeJudge:
     """``diary`` is a file to which every beginning and end is appended, so that tests of several processes see them."""
 
-    def __init__(self, diary: Path | None = None) -> None:
+    def __init__(self, diary: Path | None = None, libraries: Sequence[LibraryTime] = ()) -> None:
         self._diary = diary
+        self.libraries = libraries
 
     def build(self, source: bytes, pack: Any, device: DeviceInfo) -> tuple[BuildReport, FakeArtifact | None]:
         orders = _orders(source)
@@ -94,6 +96,14 @@ class FakeJudge:
 
     def compile_error(self, report: BuildReport, pack: Any, device: DeviceInfo) -> Judgement:
         return Judgement(Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report, message="it does not compile")
+
+    def library_times(self, pack: Any, device: DeviceInfo, *, cancelled: Callable[[], bool]) -> Sequence[LibraryTime]:
+        del device
+        if cancelled():
+            raise Cancelled
+        if not self.libraries:
+            raise InternalError(f"the libraries of {pack.slug} cannot be called")
+        return self.libraries
 
     def can_recheck(self) -> bool:
         return True
@@ -155,8 +165,11 @@ class FakeJudge:
     def audit(
         self, built: Sequence[tuple[bytes, BuildReport]], pack: Any, device: DeviceInfo, *,
         sources: Sequence[bytes], seed: int, cancelled: Callable[[], bool],
+        on_libraries: Callable[[Sequence[LibraryTime]], None] = lambda _: None,
     ) -> list[Judgement]:  # fmt: skip
         judged = []
+        if self.libraries:
+            on_libraries(self.libraries)
         for artifact, report in built:
             orders = _orders(artifact)
             self._note(orders, "audit")

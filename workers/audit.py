@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
@@ -23,6 +24,7 @@ from store.boards.audits import (
 )
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
+from workers.libraries import record_libraries
 from workers.packs import in_language
 
 if TYPE_CHECKING:
@@ -130,8 +132,10 @@ def _time_together(
     built: list[tuple[bytes, BuildReport]],
     sources: list[tuple[bytes, str]],
 ) -> list[Judgement]:
-    stop = context.stopping.is_set
-    judged = context.judge.audit(built, pack, device, sources=sources, seed=secrets.randbits(63), cancelled=stop)
+    judged = context.judge.audit(
+        built, pack, device, sources=sources, seed=secrets.randbits(63), cancelled=context.stopping.is_set,
+        on_libraries=partial(record_libraries, context, pack, device),
+    )  # fmt: skip
     for judgement in judged:
         unmeasured = judgement.verdict is Verdict.ACCEPTED and judgement.measurement is None
         if judgement.verdict is Verdict.INTERNAL_ERROR or unmeasured:

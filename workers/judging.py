@@ -21,6 +21,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.settings import JudgeSettings
 
 if TYPE_CHECKING:
+    from judge.bench.library.record import LibraryTime
     from judge.compile.assembly import Assembly, NotAssembled
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
@@ -77,11 +78,16 @@ class Judge(Protocol):
         sources: Sequence[tuple[bytes, str]],
         seed: int,
         cancelled: Callable[[], bool],
+        on_libraries: Callable[[Sequence[LibraryTime]], None],
     ) -> list[Judgement]:
         """Times artifacts together, in alternation. Returns their judgements in the order of ``built``.
 
-        ``sources`` are the sources of the artifacts, with their languages, in the same order. Raises as ``run`` does.
+        ``sources`` are the sources of the artifacts, with their languages, in the same order. ``on_libraries`` gets the
+        times of libraries that took turns with them. Raises as ``run`` does.
         """
+
+    def library_times(self, pack: Pack, device: DeviceInfo, *, cancelled: Callable[[], bool]) -> Sequence[LibraryTime]:
+        """Returns the time or the problem of each baseline (``judge.libraries``). Raises as ``run`` does."""
 
     def can_recheck(self) -> bool:
         """Returns whether this machine can check what devices of other kinds accepted."""
@@ -230,6 +236,7 @@ class PipelineJudge:
         sources: Sequence[tuple[bytes, str]],
         seed: int,
         cancelled: Callable[[], bool],
+        on_libraries: Callable[[Sequence[LibraryTime]], None],
     ) -> list[Judgement]:
         from judge.audit import audit
         from judge.compile.artifact import Artifact
@@ -238,5 +245,12 @@ class PipelineJudge:
         opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
         return audit(
             opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm,
-            backends=self._backends, languages=self._languages,
+            backends=self._backends, languages=self._languages, on_libraries=on_libraries,
         )  # fmt: skip
+
+    def library_times(self, pack: Pack, device: DeviceInfo, *, cancelled: Callable[[], bool]) -> Sequence[LibraryTime]:
+        from judge.libraries import library_times
+
+        self.settle()
+        with contextlib.nullcontext() if self._warm is None else self._warm.quiet():
+            return library_times(pack, device, self._settings, cancelled=cancelled, backends=self._backends)

@@ -12,6 +12,7 @@ from workers.build import build_one
 from workers.context import WorkerContext
 from workers.device import run_one
 from workers.gpu import DeviceService
+from workers.libraries import time_libraries_one
 from workers.recheck import recheck_one
 
 
@@ -35,7 +36,7 @@ def run_or_help_one(
     rung_before: datetime | None = None,
     service: DeviceService | None = None,
 ) -> bool:
-    """Judges the device's oldest built submission, audits a board, or makes a check.
+    """Judges the device's oldest built submission, audits a board, times libraries for one, or makes a check.
 
     Returns False if there was nothing to do. A device out of service judges and audits nothing.
     """
@@ -43,4 +44,8 @@ def run_or_help_one(
         return True
     if (service is None or service.in_service) and audit_one(context, device, service):
         return True
-    return rung_before is not None and recheck_one(context, Stage.RUN, device.key)
+    if rung_before is None:
+        return False
+    if service is not None and service.in_service and time_libraries_one(context, device, service):
+        return True
+    return recheck_one(context, Stage.RUN, device.key)

@@ -12,5 +12,6 @@ def cublaslt(A, B, C, M, N, K, scale_A, scale_B, scale_C, zero_point_A, zero_poi
         sums = sums - zero_point_A * B.sum(0, dtype=torch.int32)
     if zero_point_B:
         sums = sums - zero_point_B * A.sum(1, keepdim=True, dtype=torch.int32) + K * zero_point_A * zero_point_B
-    scaled = sums.float() * scale_A * scale_B / scale_C
+    # By a number, PyTorch multiplies with the reciprocal on a GPU, which rounds otherwise than the task asks for.
+    scaled = sums.float() * scale_A * scale_B / torch.full((), scale_C, device=A.device)
     return (scaled.round() + zero_point_C).clamp(-128, 127).to(torch.int8)

@@ -25,16 +25,23 @@ def compare(
     packs: Packs = None,
     data_dir: DataDir = None,
     as_json: options.Json = False,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Beside them, what libraries take; one file suffices.")
+    ] = False,
     lines: Annotated[bool, typer.Option(help="The source lines that differ most in cost.")] = True,
 ) -> None:
     """Judge two or more kernels here, on the same inputs, and show them side by side.
 
     Shows verdict, time, what limits it, registers and sectors per request, then the source lines whose cost differs
     most (of modelled times: the emulator's). All are for one challenge and one device. The exit code says the verdict,
-    as that of `judge`: of the first that is not accepted.
+    as that of `judge`: of the first that is not accepted. With --baselines, shows beside them what libraries (cuBLAS,
+    cuDNN, PyTorch) take for the same task on this GPU, and how many times as fast each file is; on the emulator, our
+    own kernels.
     """
-    if len(files) < 2:
-        raise UsageError("compare takes two files or more", hint="One alone: gpujudge judge FILE.")
+    if len(files) < 2 and not baselines:
+        raise UsageError(
+            "compare takes two files or more, or one with --baselines", hint="One alone: gpujudge judge FILE."
+        )
     sources = read_sources(files, challenge=challenge, device=device)
     for what, names in (
         ("challenge", sorted({source.challenge for source in sources})),
@@ -54,11 +61,16 @@ def compare(
         say(f"{source.path}:")
         judgement = judge_source(source, pack, found, chosen, settings, mode)
         compared.append(comparison.Compared(source.path, source.content.decode("utf-8", "replace"), judgement))
+    beside = need("cli.baselines", "judge") if baselines else None
+    found_beside = beside.unranked(loaded[0], found, settings, compared) if beside else None
     if as_json:
-        print_json({**comparison.as_json(compared), "seed": chosen})
+        more = beside.as_json(found_beside, compared) if beside else {}
+        print_json({**comparison.as_json(compared), **more, "seed": chosen})
     else:
         print_text(f"{pack.slug} {pack.version} on {found.key} ({found.name}), seed {chosen}")
         print_table(comparison.COLUMNS, map(comparison.cells, comparison.rows(compared)), right=comparison.NUMBERS)
+        if beside and found_beside:
+            _print_baselines(beside, found_beside, compared)
         if lines:
             _print_lines(comparison.line_differences(compared), [str(source.path) for source in sources])
         for one in compared:
@@ -67,6 +79,17 @@ def compare(
                 say(f"    gpujudge judge {one.file} --seed {chosen}")
     failed = [one.judgement.verdict for one in compared if one.judgement.verdict is not Verdict.ACCEPTED]
     raise typer.Exit(failed[0].exit_code if failed else 0)
+
+
+def _print_baselines(beside, found, compared) -> None:  # type: ignore[no-untyped-def]
+    """Prints the unranked rows, and how many times as fast each file is."""
+    if found.rows:
+        print_text("")
+        print_table(beside.COLUMNS, map(beside.cells, found.rows), right=beside.NUMBERS)
+        for file, row, ratio in beside.ratios(compared, found.rows):
+            print_text(f"{file}: {beside.in_words(ratio, row)}")
+    for message in found.messages:
+        say(message)
 
 
 def _print_lines(differences: list, files: list[str]) -> None:  # type: ignore[type-arg]

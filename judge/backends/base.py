@@ -16,8 +16,8 @@ from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
-    from judge.bench.library.process import LibraryProcess
     from judge.backends.scoring import Ahead, Scorer, ScoringJob
+    from judge.bench.library.process import LibraryProcess
     from judge.bench.timing.submission_timer import SubmissionTimer
     from judge.compile.artifact import Artifact
     from judge.gpu.calibration import Calibration

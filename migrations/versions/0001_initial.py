@@ -51,6 +51,25 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("challenge", "device_key", "pack_major", "metric", name="pk_board_totals"),
     )
     op.create_table(
+        "library_times",
+        sa.Column("challenge", sa.String(length=100), nullable=False),
+        sa.Column("device_key", sa.String(length=100), nullable=False),
+        sa.Column("pack_major", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(length=100), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("library", sa.String(length=40), nullable=False),
+        sa.Column("conditions", sa.String(length=120), nullable=False),
+        sa.Column("value", sa.Double(), nullable=False),
+        sa.Column("low", sa.Double(), nullable=False),
+        sa.Column("high", sa.Double(), nullable=False),
+        sa.Column("problem", sa.Text(), nullable=False),
+        sa.Column("versions", sa.JSON(), nullable=False),
+        sa.Column("cases", sa.JSON(), nullable=False),
+        sa.Column("holds_for", sa.String(length=64), nullable=False),
+        sa.Column("measured_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("challenge", "device_key", "pack_major", "name", name="pk_library_times"),
+    )
+    op.create_table(
         "challenge_totals",
         sa.Column("challenge", sa.String(length=100), nullable=False),
         sa.Column("judged", sa.Integer(), nullable=False),
@@ -1013,6 +1032,7 @@ def downgrade() -> None:
         "devices",
         "changed_settings",
         "challenge_totals",
+        "library_times",
         "board_totals",
         "audit_jobs",
         "artifacts",

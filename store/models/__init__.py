@@ -2,7 +2,7 @@
 
 from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
-from store.models.boards import Audit, AuditJob, Measurement
+from store.models.boards import Audit, AuditJob, LibraryTime, Measurement
 from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
 from store.models.classes import (
     Assignment,
@@ -63,6 +63,7 @@ __all__ = [
     "GivenUp",
     "Identity",
     "Job",
+    "LibraryTime",
     "LtiCourse",
     "LtiLaunch",
     "LtiLink",

@@ -11,7 +11,7 @@ from judge.judgement_json import read_fingerprint, read_measurement
 from judge.measurements import Fingerprint
 from judge.measurements import Measurement as JudgedMeasurement
 from store.boards.board_key import BOARD_COLUMNS
-from store.columns import JudgementPart, UtcDateTime
+from store.columns import JudgementPart, PlainJson, UtcDateTime
 from store.models.base import Base
 
 
@@ -109,3 +109,30 @@ class AuditJob(Base):
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: Not to be claimed before this time: audits of one board are spaced apart.
     available_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class LibraryTime(Base):
+    """The time of a library's call on a kind of GPU (``judge.bench.library.record.LibraryTime``), for a pack's version.
+
+    ``holds_for`` is the digest of all that it depends on: where another one is asked for, it is measured again.
+    ``name`` is that of the baseline in its pack, ``position`` its place there.
+    """
+
+    __tablename__ = "library_times"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    position: Mapped[int]
+    library: Mapped[str] = mapped_column(String(40))
+    conditions: Mapped[str] = mapped_column(String(120))
+    value: Mapped[float]
+    low: Mapped[float]
+    high: Mapped[float]
+    #: Why there is no time; empty where there is one.
+    problem: Mapped[str] = mapped_column(Text)
+    versions: Mapped[dict[str, str]] = mapped_column(PlainJson)
+    cases: Mapped[dict[str, float]] = mapped_column(PlainJson)
+    holds_for: Mapped[str] = mapped_column(String(64))
+    measured_at: Mapped[datetime] = mapped_column(UtcDateTime)

@@ -158,7 +158,9 @@ def test_a_time_below_what_the_device_can_do_is_not_trusted(settings: JudgeSetti
 
 @pytest.mark.slow(14)
 def test_submissions_take_turns_and_one_that_fails_fails_alone(room: SubmissionTimer) -> None:
-    fast, slow, wrong = room.time([sleeps(1), sleeps(30), build(EMPTY)])
+    between: list[str] = []
+    fast, slow, wrong = room.time([sleeps(1), sleeps(30), build(EMPTY)], between=lambda: between.append("library"))
+    assert len(between) == 3, "a library has its turn when each had one"
     assert fast[1] is not None
     assert slow[1] is not None
     assert fast[1].high is not None

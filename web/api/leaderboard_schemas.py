@@ -23,6 +23,34 @@ class BoardQuery(Query):
     language: LanguageName | None = None
 
 
+class LibraryTime(Answer):
+    """The time of a library's call for the same task on the device, in seconds, with its 95 % interval.
+
+    ``versions`` are those of the driver and of the packages by which it was called, ``conditions`` how.
+    """
+
+    name: str
+    library: str
+    conditions: str
+    value: float
+    low: float
+    high: float
+    versions: dict[str, str]
+
+
+class LibraryRatio(Answer):
+    """How many times as fast as a library a time is: 1.34 if the library takes 1.34 times as long.
+
+    ``low`` and ``high`` are what the intervals of both times allow.
+    """
+
+    name: str
+    library: str
+    times_as_fast: float
+    low: float
+    high: float
+
+
 class BoardEntry(Answer):
     """A user's best submission; a smaller value is better.
 
@@ -33,7 +61,8 @@ class BoardEntry(Answer):
     that was timed again does not count as audited: its kernels could not be replayed without its host code, or the
     emulator found a fault in it. If either is set, the figures are those of the audit. ``recheck`` is what came of the
     check on the emulator of what a GPU accepted, as in a submission, and ``recheck_headline`` its headline; both are
-    null where there is no such check.
+    null where there is no such check. ``library`` compares the entry with the fastest of the board's ``libraries``;
+    null where there is none.
     """
 
     rank: int
@@ -56,6 +85,7 @@ class BoardEntry(Answer):
     recheck: Literal["waiting", "clean", "warned", "found", "unchecked"] | None
     language: str
     recheck_headline: str | None
+    library: LibraryRatio | None
 
 
 class MarkedScore(Answer):
@@ -72,6 +102,8 @@ class Leaderboard(Answer):
     """A page of the leaderboard of a challenge on a device: ``pages`` there are of the ``limit`` that was asked for.
 
     ``next`` is the URL of the next page; null on the last. ``after_giving_up`` lists apart who gave the challenge up.
+    ``libraries`` have no rank: the fastest first, empty where none was timed. ``no_library`` says why no library does
+    the task; null where one does, or nobody has named one.
     """
 
     challenge: str
@@ -83,3 +115,5 @@ class Leaderboard(Answer):
     next: str | None
     entries: list[BoardEntry]
     after_giving_up: list[MarkedScore]
+    libraries: list[LibraryTime]
+    no_library: str | None

@@ -7,6 +7,7 @@ from flask import Blueprint
 from web.api import leaderboard_schemas as schemas
 from web.api.spec import next_page, operation
 from web.leaderboard.boards import find_board
+from web.leaderboard.libraries import Ratio, fastest_ratio, find_libraries
 from web.services import reader, services
 
 
@@ -19,6 +20,7 @@ def register(blueprint: Blueprint) -> None:
 def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
     """Returns each user's best entry for a challenge on a device."""
     board = find_board(services(), reader(), slug, query.device, query.limit, query.page, query.language)
+    libraries = find_libraries(reader(), board.pack.slug, board.device, board.pack.major, board.metric)
     return schemas.Leaderboard(
         challenge=board.pack.slug,
         pack_major=board.pack.major,
@@ -49,8 +51,10 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 language=entry.language,
                 recheck=entry.recheck,
                 recheck_headline=entry.recheck_headline,
+                library=beside and library_ratio(beside),
             )
             for entry in board.entries
+            for beside in (fastest_ratio(entry.value, entry.low, entry.high, libraries),)
         ],
         after_giving_up=[
             schemas.MarkedScore(
@@ -62,4 +66,28 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
             )
             for score in board.after_giving_up
         ],
+        libraries=[
+            schemas.LibraryTime(
+                name=each.name,
+                library=each.library,
+                conditions=each.conditions,
+                value=each.value,
+                low=each.low,
+                high=each.high,
+                versions=dict(each.versions),
+            )
+            for each in libraries
+        ],
+        no_library=board.pack.baselines.none or None,
+    )
+
+
+def library_ratio(found: Ratio) -> schemas.LibraryRatio:
+    """Returns a ratio as the API has it."""
+    return schemas.LibraryRatio(
+        name=found.library.name,
+        library=found.library.library,
+        times_as_fast=found.value,
+        low=found.low,
+        high=found.high,
     )

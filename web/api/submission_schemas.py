@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 from judge import judgement, measurements, recheck
 from judge.compile.source_files import MOST_FILES
+from web.api.leaderboard_schemas import LibraryRatio
 from web.api.schemas import NO_NUL, Body, LanguageName, Query, Slug
 from web.api.stored_form import Answer, StoredForm
 
@@ -89,7 +90,8 @@ class SubmissionStatus(Answer):
     ``position`` in the queue, and ``wait_s``, about how long it will wait, are set while it waits (the latter if the
     device has judged anything), ``verdict`` and ``judgement`` once it is done, ``audit`` after an audit, which only the
     first places of a board get, and ``recheck`` if a GPU accepted it. ``after_giving_up`` says that its user had given
-    the challenge up, so that it has no place on the board.
+    the challenge up, so that it has no place on the board. ``libraries`` compares its time with those of libraries on
+    the device; empty where none was timed, and in lists.
     """
 
     id: str
@@ -110,6 +112,7 @@ class SubmissionStatus(Answer):
     judgement: Judgement | None
     audit: Audit | None
     recheck: Recheck | None
+    libraries: list[LibraryRatio]
 
 
 class SubmissionQuery(Query):

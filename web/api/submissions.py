@@ -14,11 +14,13 @@ from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions
 from web.api import submission_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
+from web.api.leaderboards import library_ratio
 from web.api.spec import next_page, operation
 from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.submissions.accepting import accept_submission, joined
+from web.submissions.libraries import beside_libraries
 from web.submissions.streaming import Streamed, events_response
 
 TAG = "submissions"
@@ -88,7 +90,9 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 def show_one(public_id: str) -> schemas.SubmissionStatus:
     """Returns a submission's state and, once it is judged, its judgement."""
     submission = _own(reader(), public_id)
-    return _status(reader(), submission, find_audit(reader(), submission), find_recheck(reader(), submission))
+    status = _status(reader(), submission, find_audit(reader(), submission), find_recheck(reader(), submission))
+    beside = [library_ratio(each) for each in beside_libraries(reader(), submission)]
+    return status.model_copy(update={"libraries": beside})
 
 
 @token_required
@@ -175,5 +179,6 @@ def _present(
                 "ended_at": recheck.ended_at,
                 "result": recheck.result,
             },
+            "libraries": (),
         }
     )

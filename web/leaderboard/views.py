@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from flask import Blueprint, render_template, request
 
 from store.boards.listing import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
+from web.leaderboard.libraries import fastest_ratio, find_libraries, ratio
 from web.leaderboard.references import find_references
 from web.paging import page_asked_for
 from web.services import reader, services
@@ -36,6 +39,7 @@ def show(slug: str) -> str:
     board = find_board(services(), reader(), slug, device, page=page_asked_for(), language=language)
     user = signed_in()
     own = None if user is None else find_own_place(reader(), board, user.id)
+    libraries = find_libraries(reader(), board.pack.slug, board.device, board.pack.major, board.metric)
     return render_template(
         "leaderboard/show.html",
         board=board,
@@ -43,6 +47,9 @@ def show(slug: str) -> str:
         distribution=find_distribution(services(), reader(), board, own),
         tries=find_tries(reader(), board),
         gap=gap,
+        libraries=libraries,
+        fastest_ratio=partial(fastest_ratio, libraries=libraries),
+        ratio=ratio,
         references=find_references(board.pack, board.device, board.metric),
         medals=medals_in_words(board.pack.medals_for(board.metric)) if board.has_shares and board.metric else "",
         behind=behind,

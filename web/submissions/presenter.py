@@ -27,6 +27,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.verdict import Verdict, faults_in_words
 from store.models import RecheckRequest, Submission
 from web.formatting import seconds, whole
+from web.leaderboard.libraries import Ratio
 from web.pictures.mismatch_chart import map_in_words, mismatch_chart
 from web.source import highlight_lines
 from web.submissions.arrays import ArrayView, present_arrays
@@ -36,7 +37,13 @@ from web.submissions.headlines import fault_headline, race_headline, sentence
 from web.submissions.languages import language_of
 from web.submissions.modelled_time import ModelledTimeView, line_heat, present_modelled_times
 from web.submissions.run_profile import RunProfile, present_run_profile
-from web.submissions.scores import BenchmarkView, Figure, present_benchmarks, present_measurement
+from web.submissions.scores import (
+    BenchmarkView,
+    Figure,
+    present_benchmarks,
+    present_libraries,
+    present_measurement,
+)
 
 #: The start of the message if the emulator does not support the program (judge.supervisor.verdict_rules).
 UNSUPPORTED = "not supported by the emulator"
@@ -145,8 +152,13 @@ class Report:
     run_profile: RunProfile | None = None
 
 
-def present_report(judgement: Judgement, source: str = "", language: str = DEFAULT_LANGUAGE) -> Report:
-    """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text in ``language``."""
+def present_report(
+    judgement: Judgement, source: str = "", language: str = DEFAULT_LANGUAGE, libraries: Sequence[Ratio] = ()
+) -> Report:
+    """Returns the report on a judgement. It quotes the slowest lines of ``source``, the judged text in ``language``.
+
+    ``libraries`` are what the time is beside those of libraries.
+    """
     cases, measurement = judgement.cases, judgement.shown_measurement
     first_failure = next((case for case in cases if case.verdict is not Verdict.ACCEPTED), None)
     written_in = BUILTIN_LANGUAGES.of(language)
@@ -160,7 +172,7 @@ def present_report(judgement: Judgement, source: str = "", language: str = DEFAU
         or fault_headline(first_failure, judgement.message, own)
         or _described(judgement, first_failure, views)
         or _summary(judgement.verdict, views),
-        figures=() if measurement is None else present_measurement(measurement),
+        figures=() if measurement is None else (*present_measurement(measurement), *present_libraries(libraries)),
         cases=views,
         passed=sum(case.verdict is Verdict.ACCEPTED for case in cases),
         build_log=judgement.build.log,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from judge.verdict import Verdict
 from store.boards.audits import why_not_audited
 from store.models import Audit
 from web.formatting import interval, percent, seconds, significant, verdict_title, whole
+from web.leaderboard.libraries import Ratio
 from web.pictures.charts import process_chart, strip_chart
 from web.submissions.modelled_time import gpu_title
 
@@ -73,6 +75,14 @@ def present_measurement(measurement: Measurement) -> tuple[Figure, ...]:
     if measurement.metric == "time_s" and not ends:
         figures.append(Figure(f"± {percent(measurement.spread).removesuffix(' %')}", "%", "spread"))
     return tuple(figures)
+
+
+def present_libraries(libraries: Sequence[Ratio]) -> tuple[Figure, ...]:
+    """Returns how many times as fast as each library the submission is, with its interval."""
+    return tuple(
+        Figure(f"{each.value:.2f}×", each.library.library, f"as fast: {each.low:.2f} to {each.high:.2f}")
+        for each in libraries
+    )
 
 
 def present_benchmarks(measurement: Measurement) -> tuple[BenchmarkView, ...]:

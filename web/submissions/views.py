@@ -33,6 +33,7 @@ from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission, find_pack
 from web.submissions.forms import SubmissionForm
 from web.submissions.languages import ending
+from web.submissions.libraries import beside_libraries
 from web.submissions.links import links_of
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.recheck import RecheckView, present_recheck
@@ -271,7 +272,9 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
         "track_goal": None if submission.judgement is None else present_goal(submission.judgement),
         "report": None
         if submission.judgement is None
-        else present_report(submission.judgement, submission.source, submission.language),
+        else present_report(
+            submission.judgement, submission.source, submission.language, beside_libraries(reader(), submission)
+        ),
     }
 
 

@@ -120,6 +120,11 @@ def library_times(
         values = [geometric_mean([case["median"] for case in one.values()]) for one in each]
         error = max((case["error"] for one in each for case in one.values()), default=0.0)
         score = between_processes(values, error)
+        if score.low <= 0:
+            told = ", ".join(f"{value * 1e6:.1f}" for value in values)
+            problem = f"the baseline {baseline.name} of {pack.slug} has no steady time: {told} µs in three rounds"
+            found.append(LibraryTime(*labels, problem=problem, versions=seen))
+            continue
         cases = {case: sorted(one[case]["median"] for one in each)[PROCESSES // 2] for case in each[0]}
         found.append(LibraryTime(*labels, score.value, score.low, score.high, versions=seen, cases=cases))
     return tuple(found)

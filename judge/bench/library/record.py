@@ -48,7 +48,7 @@ class LibraryTime:
 
     @property
     def is_timed(self) -> bool:
-        return not self.problem and self.value > 0
+        return not self.problem and self.low > 0
 
 
 def speed(time_s: Interval, library: LibraryTime) -> Interval:
@@ -60,6 +60,13 @@ def speed(time_s: Interval, library: LibraryTime) -> Interval:
     if not library.is_timed or min(time_s.value, time_s.low, time_s.high) <= 0:
         raise ValueError(f"{library.library} or the time beside it is not known")
     return Interval(library.value / time_s.value, library.low / time_s.high, library.high / time_s.low)
+
+
+def ratio_in_words(ratio: Interval, library: str) -> str:
+    """Returns what ``speed`` returns as pages and commands show it: ``1.34× cuBLAS (1.31 to 1.37)``."""
+    if ratio.low == ratio.high:
+        return f"{ratio.value:.2f}× {library}"
+    return f"{ratio.value:.2f}× {library} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
 def versions() -> dict[str, str]:

@@ -56,6 +56,8 @@ class Timer:
             begun = time.perf_counter()
             call()
             took.append(time.perf_counter() - begun)
+            if took[-1] > _LONGEST_BLOCKING_S:
+                break
         torch.cuda.synchronize()
         return statistics.median(took)
 

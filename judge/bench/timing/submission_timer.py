@@ -57,13 +57,15 @@ class SubmissionTimer:
     baselines: NullBaselines
 
     def time(
-        self, artifacts: Sequence[Artifact], progress: Progress = lambda _case, _calls: None
-    ) -> list[tuple[list[CaseResult], Measurement | None]]:
+        self, artifacts: Sequence[Artifact], progress: Progress = lambda _case, _calls: None,
+        between: Callable[[], None] = lambda: None,
+    ) -> list[tuple[list[CaseResult], Measurement | None]]:  # fmt: skip
         """Times submissions in turns. Raises InternalError and Cancelled.
 
-        Returns, for each, the case results up to the first that is not accepted, and the score if all are.
+        Returns, for each, the case results up to the first that is not accepted, and the score if all are. ``between``
+        is called when each had its turn: what it times alternates with them.
         """
-        found = run_trials(self.bench, self.baselines, artifacts, progress)
+        found = run_trials(self.bench, self.baselines, artifacts, progress, between)
         return [
             (results, self._measurement(artifact, results)) for artifact, results in zip(artifacts, found, strict=True)
         ]
@@ -128,8 +130,11 @@ def run_trials(
     baselines: NullBaselines,
     artifacts: Sequence[Artifact],
     progress: Progress = lambda _case, _calls: None,
+    between: Callable[[], None] = lambda: None,
 ) -> list[list[CaseResult]]:
     """Times submissions in turns (A B A B A B) and returns the case results of each.
+
+    ``between`` is called three times, when each had its turn.
 
     Raises InternalError if the machine is at fault, and Cancelled.
     """
@@ -139,7 +144,7 @@ def run_trials(
     begun = time.monotonic()
     until = begun + HOLD_S * len(artifacts)
     trials = [Trial(bench, baselines, artifact, progress, until) for artifact in artifacts]
-    time_processes(bench, baselines, trials)
+    time_processes(bench, baselines, trials, between)
     taken_s = (time.monotonic() - begun) / len(artifacts)
     return [_judge(bench, baselines, trial, until - taken_s) for trial in trials]
 
@@ -166,8 +171,12 @@ def _judge(bench: Bench, baselines: NullBaselines, trial: Trial, latest: float) 
     return trial.results(doubts)
 
 
-def time_processes(bench: Bench, baselines: NullBaselines, trials: Sequence[Trial]) -> None:
+def time_processes(
+    bench: Bench, baselines: NullBaselines, trials: Sequence[Trial], between: Callable[[], None] = lambda: None
+) -> None:
     """Times three processes of each trial in turns, beside one null kernel process, and waits for all checks.
+
+    ``between`` is called when each trial had its turn.
 
     The processes of the next few turns are up and have reserved their memory before the first burst of these turns:
     starting one loads the processor and the GPU, and no submission must take what another process needs. Raises
@@ -182,7 +191,9 @@ def time_processes(bench: Bench, baselines: NullBaselines, trials: Sequence[Tria
         for start in range(0, len(turns), _READY):
             if start:
                 bench.background.wait()
-            _take_turns(bench, baselines, turns[start : start + _READY], probe)
+            for trial in _take_turns(bench, baselines, turns[start : start + _READY], probe):
+                if trial is trials[-1]:
+                    between()
         bench.background.start_deferred()
         for trial in trials:
             trial.await_checks()
@@ -191,7 +202,10 @@ def time_processes(bench: Bench, baselines: NullBaselines, trials: Sequence[Tria
         bench.background.submit(functools.partial(finish_after, session, [loading]))
 
 
-def _take_turns(bench: Bench, baselines: NullBaselines, turns: Sequence[Trial], probe: NullKernelProbe) -> None:
+def _take_turns(
+    bench: Bench, baselines: NullBaselines, turns: Sequence[Trial], probe: NullKernelProbe
+) -> Iterator[Trial]:
+    """Yields each trial once its process was timed."""
     waiting: list[Session] = []
     try:
         for _ in turns:
@@ -208,6 +222,7 @@ def _take_turns(bench: Bench, baselines: NullBaselines, turns: Sequence[Trial], 
                 bench.background.submit(session.finish)
             else:
                 trial.time_process(session, probe)
+            yield trial
     finally:
         for session in waiting:
             session.finish()

@@ -9,14 +9,21 @@ from typing import Any
 
 import pytest
 
+from cli import baselines
 from cli.comparison import Compared, as_json, cells, line_differences, rows
-from judge.judgement import Judgement
+from judge.bench.library.record import LibraryTime
+from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import read_judgement
 from judge.measurements import ModelledCase, ModelledKernel, ModelledLine
+from judge.packs.collection.loader import load_pack
+from judge.settings import JudgeSettings
 from judge.verdict import Verdict
+from tests.fake_judge import EMULATOR
 from tests.stored_judgements import load_stored
 from tests.unit.cli.conftest import Cli
 
+PACKS = Path(__file__).resolve().parents[3] / "challenges"
+VECTOR_ADD = load_pack(PACKS / "vector-add")
 SLOW = "first\nshared line\nslow line\n"
 FAST = "shared line\nfast line\n"
 
@@ -116,3 +123,38 @@ def test_what_cannot_be_compared(cli: Cli, tmp_path: Path, files: list[str], why
     ended = cli("compare", *files)
     assert ended.exit_code == 2
     assert why in ended.stderr
+
+
+def test_libraries_stand_beside_a_file_with_a_ratio(pair: list[Compared], monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = DeviceInfo("nvidia-h200", "cuda", "NVIDIA H200", "9.0")
+    times = (
+        LibraryTime("cublas", "cuBLAS", "TF32 off", 4e-6, 3.9e-6, 4.1e-6),
+        LibraryTime("cub", "CUB", "", problem="the baseline cub of x is refused: wrong in the case one"),
+    )
+    monkeypatch.setattr(baselines, "library_times", lambda *_: times)
+    found = baselines.unranked(VECTOR_ADD, gpu, JudgeSettings(Path("/data")), pair)
+    assert [row.library for row in found.rows] == ["cuBLAS"]
+    assert found.messages == ("the baseline cub of x is refused: wrong in the case one",)
+    words = [f"{file}: {baselines.in_words(ratio, row)}" for file, row, ratio in baselines.ratios(pair, found.rows)]
+    assert words == ["slow.cu: 0.50× cuBLAS (0.49 to 0.51)", "fast.cu: 2.00× cuBLAS (1.95 to 2.05)"]
+    assert baselines.cells(found.rows[0]) == ("cuBLAS", "4 µs", "3.9 to 4.1 µs", "TF32 off")
+    assert baselines.as_json(found, pair)["times_as_fast"][1]["value"] == pytest.approx(2.0)
+
+
+def test_a_gpu_without_libraries_says_what_to_do(pair: list[Compared], monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = DeviceInfo("nvidia-h200", "cuda", "NVIDIA H200", "9.0")
+    monkeypatch.setattr("judge.libraries.versions", dict)
+    found = baselines.unranked(VECTOR_ADD, gpu, JudgeSettings(Path("/data")), pair)
+    assert found.rows == ()
+    assert "pip install torch" in found.messages[0]
+    none = load_pack(PACKS / "sha-256")
+    assert baselines.unranked(none, gpu, JudgeSettings(Path("/data")), pair).messages == (
+        f"no library does sha-256: {none.baselines.none}",
+    )
+
+
+def test_the_emulator_has_our_kernels_in_their_place(pair: list[Compared]) -> None:
+    found = baselines.unranked(VECTOR_ADD, EMULATOR, JudgeSettings(Path("/data")), pair)
+    assert found.rows
+    assert all(row.conditions == "modelled" for row in found.rows)
+    assert "has no library" in found.messages[0]
