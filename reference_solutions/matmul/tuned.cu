@@ -1,88 +1,171 @@
-// Tiles in shared memory, a square of results per thread in registers. A block makes a tile of C (128 x 128, or 64 x 64
-// where that gives too few blocks), each thread 8 x 8 or 4 x 4 of it, in groups of four columns and rows so that shared
-// memory is read 16 bytes at a time without bank conflicts. The next tiles come into registers while the present ones
-// are multiplied, and go into the other half of a double buffer: one barrier per step.
+// A block of 256 threads makes 128 x 256 numbers of C, a thread 8 x 16 of them in registers, in groups of four so that
+// shared memory is read 16 bytes at a time. Tiles come by cp.async, stages ahead, those of A turned on the way so that
+// a thread finds its rows side by side. What the next products need is fetched from shared memory while the present
+// ones are made.
+//
+// Two numbers, for an H200: 109 MB over 4.8 TB/s are 23 µs, 51.5 billion operations at 67 TFLOP/s are 769 µs. Measured
+// on an H200: 1,187 µs, torch.mm without TF32 1,018 µs. What is left: eight warps share a multiprocessor, since sums
+// take half of all registers, and after each barrier all wait for shared memory; batched-matmul/tuned.cu fetches across
+// it.
 #include <cuda_runtime.h>
 
-template <int SIDE, int DEPTH, int PER_THREAD>
-__global__ void __launch_bounds__((SIDE / PER_THREAD) * (SIDE / PER_THREAD))
-    multiply(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K) {
-    constexpr int ACROSS = SIDE / PER_THREAD;  // threads along each side of a tile
-    constexpr int THREADS = ACROSS * ACROSS;
-    constexpr int LOADS = SIDE * DEPTH / THREADS;
-    constexpr int GROUPS = PER_THREAD / 4;
-    // Four more than a row: the transposing stores of A meet no bank conflict, and rows stay aligned to 16 bytes.
-    __shared__ __align__(16) float a[2][DEPTH][SIDE + 4];
-    __shared__ __align__(16) float b[2][DEPTH][SIDE];
+constexpr int LARGE_M = 128;
+constexpr int LARGE_N = 256;
+constexpr int LARGE_PM = 8;
+constexpr int LARGE_PN = 16;
+constexpr int LARGE_DEPTH = 16;
+constexpr int LARGE_STAGES = 3;
+constexpr int LARGE_BLOCKS = 1;
+constexpr int LANES = 8;
 
-    int first_row = blockIdx.y * SIDE, first_column = blockIdx.x * SIDE;
-    int thread_row = threadIdx.x / ACROSS * 4, thread_column = threadIdx.x % ACROSS * 4;
-    float next_a[LOADS], next_b[LOADS];
+// Loads into shared memory that the thread does not wait for; zeros where there is nothing to load.
+__device__ void copy4(unsigned to, const float* from, bool there) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(there ? 4 : 0) : "memory");
+}
 
-    auto load = [&](int step) {
+__device__ void copy16(unsigned to, const float* from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(there ? 16 : 0) : "memory");
+}
+
+// C = A B, with A of rows x inner and B of inner x columns. A block makes SIDE_M x SIDE_N of C, a thread PER_M x PER_N of it.
+template <int SIDE_M, int SIDE_N, int PER_M, int PER_N, int DEPTH, int STAGES, bool WIDE>
+struct Multiply {
+    static constexpr int LANES_N = 32 / LANES;  // a warp has LANES x LANES_N threads
+    static constexpr int DOWN = SIDE_M / (LANES * PER_M), ACROSS = SIDE_N / (LANES_N * PER_N);  // warps
+    static constexpr int THREADS = 32 * DOWN * ACROSS;
+    static_assert(SIDE_M * DEPTH % THREADS == 0 && DEPTH * SIDE_N % (4 * THREADS) == 0);
+    static constexpr int A_STRIDE = SIDE_M + 4;  // stores of A, turned, and 16-byte loads meet no bank conflict
+    static constexpr int A_FLOATS = DEPTH * A_STRIDE, STAGE_FLOATS = A_FLOATS + DEPTH * SIDE_N;
+    static constexpr int BYTES = STAGES * STAGE_FLOATS * 4;
+
+    static __device__ void load(unsigned stage, const float* A, const float* B, int first_row, int first_column, int step, int rows, int inner,
+                                int columns) {
+        // Eight neighbours of each of four rows a warp: whole sectors of A, 32 banks.
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) {
+        for (int j = 0; j < SIDE_M * DEPTH / THREADS; j++) {
             int i = j * THREADS + threadIdx.x;
-            int row = first_row + i / DEPTH, inner = step * DEPTH + i % DEPTH;
-            next_a[j] = row < M && inner < N ? A[(size_t)row * N + inner] : 0.0f;
-            int column = first_column + i % SIDE;
-            inner = step * DEPTH + i / SIDE;
-            next_b[j] = inner < N && column < K ? B[(size_t)inner * K + column] : 0.0f;
+            int k = i % 8 + i / 8 / SIDE_M * 8, row = i / 8 % SIDE_M;
+            bool there = first_row + row < rows && step * DEPTH + k < inner;
+            copy4(stage + (k * A_STRIDE + row) * 4, A + (there ? (size_t)(first_row + row) * inner + step * DEPTH + k : 0), there);
         }
-    };
-    auto store = [&](int half) {
+        stage += A_FLOATS * 4;
+        constexpr int UNIT = WIDE ? 4 : 1;
 #pragma unroll
-        for (int j = 0; j < LOADS; j++) {
-            int i = j * THREADS + threadIdx.x;
-            a[half][i % DEPTH][i / DEPTH] = next_a[j];
-            b[half][i / SIDE][i % SIDE] = next_b[j];
-        }
-    };
-
-    float sum[PER_THREAD][PER_THREAD] = {};
-    int steps = (N + DEPTH - 1) / DEPTH;
-    load(0);
-    store(0);
-    __syncthreads();
-    for (int step = 0; step < steps; step++) {
-        int half = step % 2;
-        if (step + 1 < steps) load(step + 1);
-#pragma unroll
-        for (int k = 0; k < DEPTH; k++) {
-            float left[PER_THREAD], right[PER_THREAD];
-#pragma unroll
-            for (int g = 0; g < GROUPS; g++) {
-                float4 l = *reinterpret_cast<const float4*>(&a[half][k][thread_row + g * (SIDE / GROUPS)]);
-                float4 r = *reinterpret_cast<const float4*>(&b[half][k][thread_column + g * (SIDE / GROUPS)]);
-                left[4 * g] = l.x, left[4 * g + 1] = l.y, left[4 * g + 2] = l.z, left[4 * g + 3] = l.w;
-                right[4 * g] = r.x, right[4 * g + 1] = r.y, right[4 * g + 2] = r.z, right[4 * g + 3] = r.w;
+        for (int j = 0; j < DEPTH * SIDE_N / UNIT / THREADS; j++) {
+            int i = (j * THREADS + threadIdx.x) * UNIT;
+            int k = step * DEPTH + i / SIDE_N, column = first_column + i % SIDE_N;
+            bool there = k < inner && column < columns;
+            const float* from = B + (there ? (size_t)k * columns + column : 0);
+            if (WIDE) {
+                copy16(stage + i * 4, from, there);
+            } else {
+                copy4(stage + i * 4, from, there);
             }
-#pragma unroll
-            for (int i = 0; i < PER_THREAD; i++)
-#pragma unroll
-                for (int j = 0; j < PER_THREAD; j++) sum[i][j] += left[i] * right[j];
         }
-        // The other half was last read before the barrier of the step before.
-        if (step + 1 < steps) store(1 - half);
-        __syncthreads();
     }
 
-#pragma unroll
-    for (int i = 0; i < PER_THREAD; i++) {
-        int row = first_row + thread_row + i / 4 * (SIDE / GROUPS) + i % 4;
-#pragma unroll
-        for (int j = 0; j < PER_THREAD; j++) {
-            int column = first_column + thread_column + j / 4 * (SIDE / GROUPS) + j % 4;
-            if (row < M && column < K) C[(size_t)row * K + column] = sum[i][j];
+    static __device__ void run(const float* A, const float* B, float* C, int rows, int inner, int columns) {
+        extern __shared__ __align__(16) float memory[];
+        unsigned stages = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+        int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        int first_row = blockIdx.y * SIDE_M, first_column = blockIdx.x * SIDE_N;
+        int thread_row = warp / ACROSS * LANES * PER_M + lane / LANES_N * 4;
+        int thread_column = warp % ACROSS * LANES_N * PER_N + lane % LANES_N * 4;
+        int steps = (inner + DEPTH - 1) / DEPTH;
+        for (int step = 0; step < STAGES - 1; step++) {
+            if (step < steps) load(stages + step * STAGE_FLOATS * 4, A, B, first_row, first_column, step, rows, inner, columns);
+            asm volatile("cp.async.commit_group;" ::: "memory");
         }
+        float sum[PER_M][PER_N] = {};
+        int reading = 0, writing = STAGES - 1;
+        for (int step = 0; step < steps; step++) {
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+            __syncthreads();
+            if (step + STAGES - 1 < steps)
+                load(stages + writing * STAGE_FLOATS * 4, A, B, first_row, first_column, step + STAGES - 1, rows, inner, columns);
+            asm volatile("cp.async.commit_group;" ::: "memory");
+            const float* a = memory + reading * STAGE_FLOATS + thread_row;
+            const float* b = memory + reading * STAGE_FLOATS + A_FLOATS + thread_column;
+            float left[2][PER_M], right[2][PER_N];
+            auto fetch = [&](int k) {
+#pragma unroll
+                for (int g = 0; g < PER_M / 4; g++) {
+                    float4 l = *reinterpret_cast<const float4*>(a + k * A_STRIDE + g * 4 * LANES);
+                    float* to = &left[k % 2][4 * g];
+                    to[0] = l.x, to[1] = l.y, to[2] = l.z, to[3] = l.w;
+                }
+#pragma unroll
+                for (int g = 0; g < PER_N / 4; g++) {
+                    float4 r = *reinterpret_cast<const float4*>(b + k * SIDE_N + g * 4 * LANES_N);
+                    float* to = &right[k % 2][4 * g];
+                    to[0] = r.x, to[1] = r.y, to[2] = r.z, to[3] = r.w;
+                }
+            };
+            fetch(0);
+#pragma unroll
+            for (int k = 0; k < DEPTH; k++) {
+                if (k + 1 < DEPTH) fetch(k + 1);
+#pragma unroll
+                for (int i = 0; i < PER_M; i++)
+#pragma unroll
+                    for (int j = 0; j < PER_N; j++) sum[i][j] = fmaf(left[k % 2][i], right[k % 2][j], sum[i][j]);
+            }
+            reading = reading + 1 == STAGES ? 0 : reading + 1;
+            writing = writing + 1 == STAGES ? 0 : writing + 1;
+        }
+#pragma unroll
+        for (int i = 0; i < PER_M; i++) {
+            int row = first_row + thread_row + i / 4 * 4 * LANES + i % 4;
+            if (row >= rows) continue;
+#pragma unroll
+            for (int g = 0; g < PER_N / 4; g++) {
+                int column = first_column + thread_column + g * 4 * LANES_N;
+                float* to = C + (size_t)row * columns + column;
+                if (WIDE) {
+                    if (column < columns) *reinterpret_cast<float4*>(to) = make_float4(sum[i][4 * g], sum[i][4 * g + 1], sum[i][4 * g + 2], sum[i][4 * g + 3]);
+                } else {
+#pragma unroll
+                    for (int j = 0; j < 4; j++) {
+                        if (column + j < columns) to[j] = sum[i][4 * g + j];
+                    }
+                }
+            }
+        }
+    }
+};
+
+template <class M, int BLOCKS>
+__global__ void __launch_bounds__(M::THREADS, BLOCKS)
+    multiply(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int rows, int inner, int columns) {
+    A += (size_t)blockIdx.z * rows * inner;
+    B += (size_t)blockIdx.z * inner * columns;
+    C += (size_t)blockIdx.z * rows * columns;
+    M::run(A, B, C, rows, inner, columns);
+}
+
+template <int SIDE_M, int SIDE_N, int PER_M, int PER_N, int DEPTH, int STAGES, int BLOCKS, bool WIDE>
+static void launch(const float* A, const float* B, float* C, int batches, int rows, int inner, int columns) {
+    using M = Multiply<SIDE_M, SIDE_N, PER_M, PER_N, DEPTH, STAGES, WIDE>;
+    auto kernel = multiply<M, BLOCKS>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, M::BYTES);
+    dim3 blocks((columns + SIDE_N - 1) / SIDE_N, (rows + SIDE_M - 1) / SIDE_M, batches);
+    kernel<<<blocks, M::THREADS, M::BYTES>>>(A, B, C, rows, inner, columns);
+}
+
+template <bool WIDE>
+static void product(const float* A, const float* B, float* C, int batches, int rows, int inner, int columns) {
+    // Large tiles use each number more often, but there must be enough of them for all multiprocessors.
+    if ((size_t)((rows + LARGE_M - 1) / LARGE_M) * ((columns + LARGE_N - 1) / LARGE_N) * batches >= 64) {
+        launch<LARGE_M, LARGE_N, LARGE_PM, LARGE_PN, LARGE_DEPTH, LARGE_STAGES, LARGE_BLOCKS, WIDE>(A, B, C, batches, rows, inner, columns);
+    } else {
+        launch<64, 64, 4, 4, 16, 3, 1, WIDE>(A, B, C, batches, rows, inner, columns);
     }
 }
 
 extern "C" void solve(const float* A, const float* B, float* C, int M, int N, int K) {
-    dim3 large((K + 127) / 128, (M + 127) / 128), small((K + 63) / 64, (M + 63) / 64);
-    if (large.x * large.y >= 16) {
-        multiply<128, 8, 8><<<large, 256>>>(A, B, C, M, N, K);
+    if (K % 4 == 0) {
+        product<true>(A, B, C, 1, M, N, K);
     } else {
-        multiply<64, 16, 4><<<small, 256>>>(A, B, C, M, N, K);
+        product<false>(A, B, C, 1, M, N, K);
     }
 }

@@ -219,6 +219,27 @@ def test_kernels_are_judged_and_their_verdicts_compared(pack_directory: Path) ->
     assert [finding.code for finding in verification.findings] == ["verdict"]
 
 
+def test_a_kernel_for_another_architecture_is_left_out_with_a_note(pack_directory: Path) -> None:
+    (pack_directory / "submissions" / "accepted" / "hopper.cu").write_text("// gpujudge: arch=sm_90a\n")
+    judged: list[bytes] = []
+
+    def judge(source: bytes, pack: Pack) -> Judgement:
+        judged.append(source)
+        verdict = Verdict.ACCEPTED if len(judged) == 1 else Verdict.WRONG_ANSWER
+        device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
+        return Judgement(verdict, pack.slug, pack.version, device, BuildReport(True, 0.0))
+
+    verification = verify_pack(pack_directory, judge, arch="compute_80")
+    assert judged
+    assert not any(b"sm_90a" in source for source in judged)
+    [note] = [finding for finding in verification.findings if finding.code == "kernel-not-judged"]
+    assert note.file.name == "hopper.cu"
+    assert "needs sm_90a" in note.message
+    judged.clear()
+    verify_pack(pack_directory, judge, arch="sm_90")
+    assert any(b"sm_90a" in source for source in judged)
+
+
 def test_a_kernel_that_is_accepted_with_a_warning_is_an_error(pack_directory: Path) -> None:
     def judge(source: bytes, pack: Pack) -> Judgement:
         assert source
