@@ -120,9 +120,14 @@ def test_from_its_making_to_its_export(site: Site, teacher: FlaskClient, clock: 
     send(site, ada, clock, 14.0, "vector-add", 2e-4)  # slower
     send(site, bob, clock, 14.0, "vector-add", 2e-4)
     send(site, bob, clock, 14.99, "softmax", 3e-4)
-    send(site, cy, clock, 15.0, "softmax", 1e-4)  # late
+    late = send(site, cy, clock, 15.0, "softmax", 1e-4)
     assert standings(ada) == [(1, "bob", 3.0), (2, "ada", 1.0), (3, "cy", 0.0)]
     assert "It counts in" in ada.get(f"/submissions/{mine}").text
+    assert "does not count" not in ada.get(f"/submissions/{mine}").text
+    page = cy.get(f"/submissions/{late}").text
+    assert "It counts in" not in page
+    assert "It does not count in" in page
+    assert "it arrived after the end" in page
     assert "Ended" in ada.get(PAGE).text
     table = list(csv.reader(io.StringIO(cy.get(f"{PAGE}/standings.csv").text)))
     assert table[0][2:5] == ["total", "vector-add result", "vector-add place"]
