@@ -298,6 +298,23 @@ def contests_missed(session: Session, submission: Submission) -> Sequence[tuple[
     return found
 
 
+def own_running(session: Session, challenge: str, *, user_id: int, now: datetime) -> Sequence[Contest]:
+    """Returns the running contests with this challenge in which the user takes part, those that end first first."""
+    mine = (
+        select(Contest)
+        .join(ContestMember, ContestMember.contest_id == Contest.id)
+        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
+        .where(
+            ContestMember.user_id == user_id,
+            ContestChallenge.challenge == challenge,
+            Contest.starts_at <= now,
+            Contest.ends_at > now,
+        )
+        .order_by(Contest.ends_at, Contest.id)
+    )
+    return session.scalars(mine).all()
+
+
 def own_contest_until(session: Session, challenge: str, *, user_id: int, now: datetime) -> datetime | None:
     """Returns when the last running contest with this challenge in which the user takes part ends, or None."""
     mine = _running(challenge, now).join(ContestMember, ContestMember.contest_id == Contest.id)

@@ -117,6 +117,10 @@ def test_from_its_making_to_its_export(site: Site, teacher: FlaskClient, clock: 
     take_part(ada, bob, cy)
     send(site, ada, clock, 12.9, "vector-add", 1e-5)  # before the start
     mine = send(site, ada, clock, 13.0, "vector-add", 1e-4)
+    clock.now = clock.at(14)
+    assert 'data-countdown="3600"' in ada.get("/challenges/vector-add").text
+    assert "data-countdown" not in site.visitor("dan").get("/challenges/vector-add").text
+    clock.now = clock.at(12)
     send(site, ada, clock, 14.0, "vector-add", 2e-4)  # slower
     send(site, bob, clock, 14.0, "vector-add", 2e-4)
     send(site, bob, clock, 14.99, "softmax", 3e-4)
