@@ -296,7 +296,7 @@ def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: 
             if wrong:
                 found[name] = wrong
         context.close()
-    assert (tables, found) == (11, {})
+    assert (tables, found) == (14, {})
 
 
 def _violations(page: Page, options: dict[str, Any] = ALL_RULES) -> list[str]:
