@@ -59,6 +59,10 @@ _COMMANDS = {
     "export": LazyCommand(
         "cli.commands.export:export", "Write a kernel as a PyTorch extension (--torch) or a shared library (--ctypes)."
     ),
+    "gradescope": LazyCommand(
+        "cli.commands.gradescope:gradescope",
+        "Write an autograder for Gradescope, which judges submissions to a challenge on the emulator.",
+    ),
     "pack": LazyCommand("cli.commands.packs:app", "For authors of challenges."),
     "up": LazyCommand("cli.commands.machine:up", "Start everything: database, website, workers."),
     "worker": LazyCommand("cli.commands.machine:worker", "Run one worker process in the foreground."),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select
@@ -37,6 +37,10 @@ TEAM_CHARACTERS = 40
 
 class TeamError(Exception):
     """Raised for a team that cannot be made or joined; the message is shown to the user, at what was typed."""
+
+
+#: So long after a contest a submission says that it came too late for it.
+_JUST_ENDED = timedelta(days=1)
 
 
 def find_contest(session: Session, slug: str) -> Contest | None:
@@ -265,6 +269,50 @@ def contests_of(session: Session, submission: Submission, *, keep: bool = False)
     if keep:
         mine = mine.with_for_update(read=True, of=Contest).execution_options(populate_existing=True)
     return [contest for contest in session.scalars(mine) if submission.device_key in contest.device_keys]
+
+
+def contests_missed(session: Session, submission: Submission) -> Sequence[tuple[Contest, str]]:
+    """Returns the contests of its user in which a submission does not count, though it looks so, and why.
+
+    It arrived within a day after the end, or during the contest on a device that does not count.
+    """
+    if submission.mode != "submit" or submission.after_giving_up:
+        return []
+    mine = (
+        select(Contest)
+        .join(ContestMember, ContestMember.contest_id == Contest.id)
+        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
+        .where(
+            ContestMember.user_id == submission.user_id,
+            ContestChallenge.challenge == submission.challenge,
+            Contest.starts_at <= submission.created_at,
+            Contest.ends_at > submission.created_at - _JUST_ENDED,
+        )
+    )
+    found = []
+    for contest in session.scalars(mine):
+        if contest.ends_at <= submission.created_at:
+            found.append((contest, "it arrived after the end"))
+        elif submission.device_key not in contest.device_keys:
+            found.append((contest, f"results on {submission.device_key} do not count there"))
+    return found
+
+
+def own_running(session: Session, challenge: str, *, user_id: int, now: datetime) -> Sequence[Contest]:
+    """Returns the running contests with this challenge in which the user takes part, those that end first first."""
+    mine = (
+        select(Contest)
+        .join(ContestMember, ContestMember.contest_id == Contest.id)
+        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
+        .where(
+            ContestMember.user_id == user_id,
+            ContestChallenge.challenge == challenge,
+            Contest.starts_at <= now,
+            Contest.ends_at > now,
+        )
+        .order_by(Contest.ends_at, Contest.id)
+    )
+    return session.scalars(mine).all()
 
 
 def own_contest_until(session: Session, challenge: str, *, user_id: int, now: datetime) -> datetime | None:

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from judge.compile.assembly_json import to_json
 from judge.judgement import BuildReport, MismatchMap
 from store.assemblies import claim_assembly, finish_assembly
-from store.models import Assignment, Class, Contest, Job, Role, State
+from store.models import Assignment, Class, Contest, Job, Role, StaffRole, State
 from store.operation.administration import suspend_user
 from store.operation.changed_settings import change_setting
 from store.operation.operator_log import Actor
@@ -27,6 +27,9 @@ from store.people.accounts import create_token, find_user
 from store.people.notices import post_notice
 from store.teaching import classes
 from store.teaching.contests import join, set_challenges
+from store.teaching.lti_courses import Services, connect, link
+from store.teaching.lti_platforms import PlatformDetails, save_platform
+from store.teaching.rights import add_staff
 from tests.e2e.conftest import Served
 from tests.e2e.test_reports import mapped
 from tests.integration.web.test_assembly import MADE
@@ -50,7 +53,8 @@ NO_PAGES = {
     "challenges.search", "challenges.meant_challenges", "challenges.meant_problems", "challenges.meant_leaderboard",
     "challenges.meant_login", "challenges.meant_signup", "challenges.meant_register",
     "solutions.source", "feeds.challenges", "feeds.board", "classes.class_grades", "classes.assignment_grades",
-    "classes.canvas_grades", "classes.moodle_grades",
+    "classes.canvas_grades", "classes.moodle_grades", "lti.enter", "lti.connect", "lti_platform.choose",
+    "lti_platform.log_in", "lti_platform.keys",
 }  # fmt: skip
 #: Pages that are for visitors who have not signed in, by route.
 SIGNED_OUT = {path: path for path in ("/account/log-in", "/account/sign-up")}
@@ -159,6 +163,8 @@ def full(served: Served) -> Full:
         "/admin/submissions": "/admin/submissions",
         "/admin/challenges": "/admin/challenges",
         "/admin/log": "/admin/log",
+        "/admin/platforms": "/admin/platforms",
+        "/admin/platforms/<int(max=2147483647):number>": "/admin/platforms/1",
         "/admin/site": "/admin/site",
         "/contests/": "/contests/",
         "/bottlenecks/": "/bottlenecks/",
@@ -180,6 +186,9 @@ def full(served: Served) -> Full:
         "/classes/join": "/classes/join?code=abcdefgh23",
         "/classes/<int(max=2147483647):number>": "/classes/1",
         "/classes/<int(max=2147483647):number>/edit": "/classes/1/edit",
+        "/classes/<int(max=2147483647):number>/copy": "/classes/1/copy",
+        "/classes/<int(max=2147483647):number>/platform": "/classes/1/platform",
+        "/classes/<int(max=2147483647):number>/staff": "/classes/1/staff",
         "/classes/<int(max=2147483647):number>/matrix": "/classes/1/matrix",
         "/classes/<int(max=2147483647):number>/roster": "/classes/1/roster",
         f"{ASSIGNMENTS}/new": "/classes/1/assignments/new",
@@ -206,6 +215,20 @@ def _add_class(session: Session, *, owner_id: int, now: datetime) -> None:
     )  # fmt: skip
     classes.set_challenges(assignment, ["vector-add", "softmax"])
     session.add(assignment)
+    session.flush()
+    details = PlatformDetails(
+        "School", "https://school.example", "10000000000001", ["1:0123abcd"], "https://school.example/jwks",
+        "https://school.example/auth", "https://school.example/token",
+    )  # fmt: skip
+    there = save_platform(session, Actor("root"), details, now=now)
+    course = connect(
+        session, there, group, deployment_id="1", context_id="7", title="CUDA", given=Services("https://x.example/m"),
+        now=now,
+    )  # fmt: skip
+    link(session, course, assignment, line_item_url=None, now=now)
+    bob = find_user(session, "bob")
+    assert bob is not None
+    add_staff(session, group, user_id=bob.id, role=StaffRole.ASSISTANT, section="A")
 
 
 def test_every_page_is_looked_at(full: Full) -> None:
@@ -273,7 +296,7 @@ def test_no_page_has_what_keeps_people_out(full: Full, browser: Browser, width: 
             if wrong:
                 found[name] = wrong
         context.close()
-    assert (tables, found) == (11, {})
+    assert (tables, found) == (14, {})
 
 
 def _violations(page: Page, options: dict[str, Any] = ALL_RULES) -> list[str]:

@@ -12,6 +12,7 @@ from judge.tracks.loader import builtin_tracks
 from store.drafts import latest_draft
 from store.models import Submission
 from store.submissions import get_submission, latest_challenge
+from store.teaching.contests import own_running
 from web.accounts.visitor import Visitor, signed_in
 from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
@@ -156,6 +157,8 @@ def show(slug: str) -> str:
         samples=[case for case in pack.cases if case.group == "sample"],
         hidden=sum(case.group == "hidden" for case in pack.cases),
         solved=slug in done.solved,
+        now=services().clock(),
+        running=[] if visitor is None else own_running(reader(), slug, user_id=visitor.id, now=services().clock()),
         place=find_place(builtin_tracks(), slug, services().packs, done),
         devices=device_choices(reader(), services().settings, services().clock),
         form=SubmissionForm(),

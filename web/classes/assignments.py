@@ -8,12 +8,12 @@ from werkzeug.wrappers import Response
 from store.models import Assignment, Class, Counts
 from store.teaching import classes
 from store.teaching.rights import Right
+from store.teaching.roster import entries_by_user, section_of
 from web.accounts.visitor import login_required, require_visitor
 from web.classes.access import (
     NUMBER,
     find_assignment,
     gradebook,
-    member_seen,
     members_seen,
     record,
     standing,
@@ -41,7 +41,7 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def assignment(number: int, assignment_id: int) -> str:
     """Renders an assignment with the visitor's grades, or for the teacher those of all members."""
-    return _page(number, assignment_id, ExtensionForm(formdata=None))
+    return _page(number, assignment_id, None)
 
 
 @login_required
@@ -74,24 +74,43 @@ def delete_assignment(number: int, assignment_id: int) -> Response:
 
 @login_required
 def extend(number: int, assignment_id: int) -> Response | tuple[str, int]:
-    """Gives one member another deadline, or that of the assignment again."""
-    group, form = taught_class(number, Right.EXTEND), ExtensionForm()
+    """Gives members another deadline, or that of the assignment again: all whom the form names, or nobody."""
+    group = taught_class(number, Right.EXTEND)
     find_assignment(group, assignment_id)
-    if not form.validate_on_submit():
+    form = _extension_form(group)
+    valid = form.validate_on_submit()
+    members, roster = members_seen(group), entries_by_user(reader(), group)
+    known = {each.user.username_key: each for each in members}
+    unknown = [name for name in form.names if name not in known]
+    if unknown:
+        form.usernames.errors = (f"Nobody in the class has these user names: {', '.join(unknown)[:300]}.",)
+    elif not form.names and not form.section.data:
+        form.usernames.errors = ("Say who: user names, or a section.",)
+    if not valid or form.errors:
         return _page(number, assignment_id, form), 422
+    chosen = {known[name].user_id: known[name].user.username for name in form.names}
+    if form.section.data:
+        of_section = (each for each in members if section_of(roster, each.user_id) == form.section.data)
+        chosen.update((each.user_id, each.user.username) for each in of_section)
     due_at = None if form.due_at.data is None else as_utc(form.due_at.data)
-    member = member_seen(group, form.username.data or "")
-    user_id, who = member.user_id, member.user.username
     with transaction() as writer:
-        found = writer.get_one(Assignment, assignment_id)
-        classes.set_extension(writer, found, user_id=user_id, due_at=due_at)
-        what = {"user": who, "assignment": found.title, "due_at": due_at.isoformat() if due_at else "as all"}
-        record(writer, writer.get_one(Class, number), "assignment extended", **what)
-    flash(f"{who} has until {due_at:%Y-%m-%d %H:%M} UTC." if due_at else f"{who} has no extension.", "success")
+        found, row = writer.get_one(Assignment, assignment_id), writer.get_one(Class, number)
+        for user_id, who in chosen.items():
+            classes.set_extension(writer, found, user_id=user_id, due_at=due_at)
+            what = {"user": who, "assignment": found.title, "due_at": due_at.isoformat() if due_at else "as all"}
+            record(writer, row, "assignment extended", **what)
+    whom = ", ".join(chosen.values()) if len(chosen) <= 5 else f"{len(chosen)} members"
+    until = "the deadline of all" if due_at is None else f"a deadline at {due_at:%Y-%m-%d %H:%M} UTC"
+    flash(f"{until[:1].upper()}{until[1:]} holds for {whom or 'nobody'}.", "success")
     return redirect(url_for("classes.assignment", number=number, assignment_id=assignment_id), 303)
 
 
-def _page(number: int, assignment_id: int, form: ExtensionForm) -> str:
+def _extension_form(group: Class, **given: object) -> ExtensionForm:
+    sections = {each.section for each in entries_by_user(reader(), group).values() if each.section}
+    return ExtensionForm(sorted(sections), **given)
+
+
+def _page(number: int, assignment_id: int, form: ExtensionForm | None) -> str:
     group, visitor, now = visible_class(number), require_visitor(), services().clock()
     found, teacher = find_assignment(group, assignment_id), standing(visitor, group)
     if teacher is None and found.opens_at > now:
@@ -107,7 +126,7 @@ def _page(number: int, assignment_id: int, form: ExtensionForm) -> str:
         teaches=teacher is not None,
         rights=frozenset() if teacher is None else teacher.rights,
         packs=services().packs,
-        form=form,
+        form=form or _extension_form(group, formdata=None),
         now=now,
     )
 

@@ -229,7 +229,17 @@ class RosterForm(FlaskForm):
 
 
 class ExtensionForm(FlaskForm):
-    """Gives a member another deadline; without one, the assignment's."""
+    """Gives members another deadline; without one, the assignment's."""
 
-    username = StringField("User name", [InputRequired("Say who.")])
+    usernames = StringField("User names", [Length(max=20_000)])
+    section = SelectField("Section", default="")
     due_at = UtcField("Due, in UTC; empty: the deadline of all", [Optional()])
+
+    def __init__(self, sections: Collection[str], **given: object) -> None:
+        super().__init__(**given)  # type: ignore[no-untyped-call]
+        self.section.choices = [SelectChoice("", "none"), *(SelectChoice(each, each) for each in sections)]
+
+    @property
+    def names(self) -> list[str]:
+        """The user names, case-folded, each once."""
+        return list(dict.fromkeys((self.usernames.data or "").replace(",", " ").casefold().split()))

@@ -38,6 +38,9 @@ deep_links.register(platform_blueprint)
 
 #: In the signed cookie: the launch of a teacher who chooses the class of a course.
 _CONNECTING = "lti_connecting"
+#: The cookie that says which ticket this browser got itself. Whoever is sent somebody else's must not give that person
+#: their account.
+_OWN = "lti-ticket"
 
 
 @platform_blueprint.route("/login", methods=["GET", "POST"])
@@ -69,7 +72,17 @@ def launch() -> str | Response:
     onward = url_for("lti.enter", ticket=ticket)
     if request.headers.get("Sec-Fetch-Dest") == "iframe":
         return render_template("lti/framed.html", onward=onward)
-    return redirect(onward, 303)
+    answer = redirect(onward, 303)
+    answer.set_cookie(
+        _OWN,
+        ticket,
+        max_age=3600,
+        path="/lti",
+        secure=request.is_secure or services().settings.session_cookie_secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    return answer
 
 
 @platform_blueprint.get("/jwks.json")
@@ -84,7 +97,8 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
     """Signs in whom the platform vouches for, with an account that is known, linked or made here, and goes on.
 
     The account is the one that came from there before; else that of the class's roster, if it has no rights on this
-    site; else the person says which: the one signed in here, or a new one.
+    site; else the person says which: a new one, or the one signed in here, if it was this browser that the platform
+    sent.
     """
     found, now = _launch(ticket), services().clock()
     message, platform = message_of(found), found.platform
@@ -100,8 +114,8 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
             with transaction() as writer:
                 start_session(writer, writer.get_one(User, user.id))
         return _arrive(found.id, user.id)
-    form = NameForm(username=_proposed(message))
-    if request.method == "POST" and visitor is not None and request.form.get("as") == visitor.username:
+    form, own = NameForm(username=_proposed(message)), request.cookies.get(_OWN) == ticket
+    if request.method == "POST" and visitor is not None and own and request.form.get("as") == visitor.username:
         return _arrive(found.id, visitor.id)
     if form.validate_on_submit() and "as" not in request.form:
         try:
@@ -115,7 +129,13 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
         else:
             return _arrive(found.id, made_id)
     page = render_template(
-        "lti/welcome.html", form=form, platform=platform, visitor=visitor, here=url_for("lti.enter", ticket=ticket)
+        "lti/welcome.html",
+        form=form,
+        platform=platform,
+        message=message,
+        visitor=visitor,
+        own=own,
+        here=url_for("lti.enter", ticket=ticket),
     )
     return (page, 422) if form.errors else page
 

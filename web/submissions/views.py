@@ -20,7 +20,7 @@ from store.models import FINAL_STATES, Role, Submission, User
 from store.operation.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
-from store.teaching.contests import contests_of, is_opened_to
+from store.teaching.contests import contests_missed, contests_of, is_opened_to
 from store.teaching.rights import is_taught_by
 from web.accounts.visitor import login_required, require_visitor
 from web.errors import wants_json
@@ -127,6 +127,7 @@ def show(public_id: str) -> str:
         own=submission.user_id == require_visitor().id,
         others=_to_compare(submission),
         contests=contests_of(reader(), submission),
+        missed=contests_missed(reader(), submission),
         withdrawn=submission.off_board == WITHDRAWN,
         in_track=_place_in_track(submission),
     )

@@ -67,7 +67,7 @@ worker sweeper
 OTHERS = """
 up, db upgrade, restore
 login, logout, whoami, challenges, track, show, init, pull, push, submit, run, watch, cancel, source, open, submissions
-leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, export, doctor
+leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, export, gradescope, doctor
 device list, device calibrate, admin challenge list
 pack list, pack new, pack add, pack verify, pack mutants, pack slack, pack shortcuts
 """

@@ -150,9 +150,9 @@ def test_an_assistant_of_a_section_sees_only_that(site: Site, owner: FlaskClient
     assert helper.get(f"{WORK}/attempts/bob").status_code == 404
     assert helper.get(f"{WORK}/attempts/ada").status_code == 200
     assert [helper.get(f"/submissions/{sent[name]}").status_code for name in ("ada", "bob")] == [200, 404]
-    form = {"username": "bob", "due_at": clock.field(16)}
-    assert post(helper, f"{WORK}/extensions", form, page=WORK).status_code == 404
-    assert post(helper, f"{WORK}/extensions", {**form, "username": "ada"}, page=WORK).status_code == 303
+    form = {"usernames": "bob", "section": "", "due_at": clock.field(16)}
+    assert post(helper, f"{WORK}/extensions", form, page=WORK).status_code == 422
+    assert post(helper, f"{WORK}/extensions", {**form, "usernames": "ada"}, page=WORK).status_code == 303
     with site.database() as session:
         assert session.query(Extension).count() == 1
     assert ["Ada" in owner.get(WORK).text, "Bob" in owner.get(WORK).text] == [True, True]
@@ -200,3 +200,23 @@ def test_a_copy_has_the_assignments_at_other_dates_and_nobody_in_it(
         assert classes.list_members(session, copied) == []
     page = owner.get("/classes/2").text
     assert re.search("Nobody has joined yet", page)
+
+
+def test_many_are_extended_at_once_or_nobody(site: Site, owner: FlaskClient, clock: Clock) -> None:
+    def extend(usernames: str, section: str = "", due_at: str = clock.field(17)) -> str:
+        form = {"usernames": usernames, "section": section, "due_at": due_at}
+        return post(owner, f"{WORK}/extensions", form, page=WORK).text
+
+    def count() -> int:
+        with site.database() as session:
+            return session.query(Extension).count()
+
+    assert "Nobody in the class has these user names: eve, mallory" in extend("ada, eve mallory")
+    assert "Say who" in extend("")
+    assert count() == 0
+    extend("ADA, bob")
+    assert count() == 2
+    extend("", "A", "")
+    assert count() == 1
+    extend("ada", "B")
+    assert count() == 2

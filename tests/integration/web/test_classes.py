@@ -127,16 +127,16 @@ def test_an_extension_is_for_one_person(site: Site, teacher: FlaskClient, clock:
     join(bob, code(teacher), "Bob")
     for client in (ada, bob):
         send(site, client, clock, 15.5, "softmax")
-    extension = {"username": "Ada", "due_at": clock.field(16)}
+    extension = {"usernames": "Ada", "due_at": clock.field(16)}
     assert post(teacher, f"{WORK}/extensions", extension, page=WORK).status_code == 303
     assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["1", "0"]
     clock.now = clock.at(15.6)
     assert "16:00</time> UTC</b> for you" in ada.get(WORK).text
     assert "16:00" not in bob.get(WORK).text
-    post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": ""}, page=WORK)
+    post(teacher, f"{WORK}/extensions", {"usernames": "ada", "due_at": ""}, page=WORK)
     assert [row[3] for row in table(teacher, f"{PAGE}/grades.csv")[1:]] == ["0", "0"]
-    assert post(teacher, f"{WORK}/extensions", {"username": "eve"}, page=WORK).status_code == 404
-    assert post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": "soon"}, page=WORK).status_code == 422
+    assert post(teacher, f"{WORK}/extensions", {"usernames": "eve"}, page=WORK).status_code == 422
+    assert post(teacher, f"{WORK}/extensions", {"usernames": "ada", "due_at": "soon"}, page=WORK).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_hints_are_hidden_from_all_but_teachers_until_the_last_deadline(
     join(ada, code(teacher), "Ada")
     clock.now = clock.at(15)
     assert shown() == everybody
-    post(teacher, f"{WORK}/extensions", {"username": "ada", "due_at": clock.field(16)}, page=WORK)
+    post(teacher, f"{WORK}/extensions", {"usernames": "ada", "due_at": clock.field(16)}, page=WORK)
     assert shown() == only_teacher
     clock.now += timedelta(hours=2)
     assert shown() == everybody

@@ -117,12 +117,21 @@ def test_from_its_making_to_its_export(site: Site, teacher: FlaskClient, clock: 
     take_part(ada, bob, cy)
     send(site, ada, clock, 12.9, "vector-add", 1e-5)  # before the start
     mine = send(site, ada, clock, 13.0, "vector-add", 1e-4)
+    clock.now = clock.at(14)
+    assert 'data-countdown="3600"' in ada.get("/challenges/vector-add").text
+    assert "data-countdown" not in site.visitor("dan").get("/challenges/vector-add").text
+    clock.now = clock.at(12)
     send(site, ada, clock, 14.0, "vector-add", 2e-4)  # slower
     send(site, bob, clock, 14.0, "vector-add", 2e-4)
     send(site, bob, clock, 14.99, "softmax", 3e-4)
-    send(site, cy, clock, 15.0, "softmax", 1e-4)  # late
+    late = send(site, cy, clock, 15.0, "softmax", 1e-4)
     assert standings(ada) == [(1, "bob", 3.0), (2, "ada", 1.0), (3, "cy", 0.0)]
     assert "It counts in" in ada.get(f"/submissions/{mine}").text
+    assert "does not count" not in ada.get(f"/submissions/{mine}").text
+    page = cy.get(f"/submissions/{late}").text
+    assert "It counts in" not in page
+    assert "It does not count in" in page
+    assert "it arrived after the end" in page
     assert "Ended" in ada.get(PAGE).text
     table = list(csv.reader(io.StringIO(cy.get(f"{PAGE}/standings.csv").text)))
     assert table[0][2:5] == ["total", "vector-add result", "vector-add place"]

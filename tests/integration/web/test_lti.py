@@ -165,6 +165,18 @@ def test_a_teacher_connects_a_class_that_exists(site: Site, platform: LtiPlatfor
     assert "connected to no course" in teacher.get("/classes/1/platform").text
 
 
+def test_nobody_is_made_to_give_their_account_to_another_persons_ticket(site: Site, platform: LtiPlatform) -> None:
+    connected(site, platform)
+    where = onward(platform.launch(site.app.test_client(), "mallory"))
+    victim = site.visitor("ada")
+    page = victim.get(where).text
+    assert "Name of mallory" in page
+    assert "Go on as ada" not in page
+    assert post(victim, where, {"as": "ada"}).status_code in (200, 422)
+    with site.database() as session:
+        assert session.query(Identity).filter_by(subject="mallory").count() == 0
+
+
 @pytest.mark.parametrize("by", ["email", "sis"])
 def test_the_roster_says_whose_account_it_is(site: Site, platform: LtiPlatform, by: str) -> None:
     connected(site, platform)

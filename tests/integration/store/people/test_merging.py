@@ -20,11 +20,13 @@ from store.models import (
     BestResult,
     BoardTotals,
     Class,
+    ClassStaff,
     Contest,
     GivenUp,
     Identity,
     ReachedGoal,
     Role,
+    StaffRole,
     Submission,
     User,
     UserProgress,
@@ -39,6 +41,7 @@ from store.submissions import create_submission
 from store.teaching import classes, contests, solutions
 from store.teaching.contest_standings import Row
 from store.teaching.goals import reached_goals
+from store.teaching.rights import add_staff
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -48,13 +51,13 @@ ROOT = Actor("root")
 #: The columns that name a user, and why no merge moves them: the row goes with what opens the account, or is a record.
 STAYS = {
     "api_tokens.user_id", "web_sessions.user_id", "one_time_links.user_id", "recovery_codes.user_id",
-    "operator_actions.user_id", "draft_assemblies.user_id",
+    "operator_actions.user_id", "draft_assemblies.user_id", "lti_launches.user_id", "lti_scores.user_id",
 }  # fmt: skip
 MOVES = {
     "submissions.user_id", "jobs.user_id", "reached_goals.user_id", "identities.user_id", "classes.owner_id",
     "contests.owner_id", "measurements.user_id", "best_results.user_id", "user_progress.user_id", "drafts.user_id",
     "class_members.user_id", "contest_members.user_id", "assignment_extensions.user_id", "given_up.user_id",
-    "solution_likes.user_id", "roster_entries.user_id",
+    "solution_likes.user_id", "roster_entries.user_id", "class_staff.user_id",
 }  # fmt: skip
 
 
@@ -261,6 +264,12 @@ def test_memberships_results_and_what_is_taught_go_over(sessions: sessionmaker[S
             classes.set_extension(session, work, user_id=one.id, due_at=T0 + timedelta(hours=hours))
             contests.join(session, contest, user_id=one.id, now=T0)
         contests.join(session, contest, user_id=bo.id, now=T0)
+        taught = [Class(title=t, description="", code=classes.new_code(), owner_id=bo.id, created_at=T0) for t in "cd"]
+        session.add_all(taught)
+        session.flush()
+        for group in taught:
+            add_staff(session, group, user_id=other.id, role=StaffRole.TEACHER)
+        add_staff(session, taught[0], user_id=ada.id, role=StaffRole.ASSISTANT, section="A")
         session.add(Identity(user_id=other.id, issuer="i", subject="s", name="l", created_at=T0))
         session.add(ReachedGoal(submission_id=1, user_id=other.id, challenge="reduction", goal="g", reached_at=T0))
         set_role(session, ROOT, other, Role.TEACHER, now=T0)
@@ -275,6 +284,8 @@ def test_memberships_results_and_what_is_taught_go_over(sessions: sessionmaker[S
         assert names == {"Ada", "A. L."}
         assert [group.owner_id for group in groups] == [ada.id, ada.id]
         assert classes.extensions(session, session.query(Assignment).one()) == {ada.id: T0 + timedelta(hours=3)}
+        staff = [(each.user_id, each.role, each.section) for each in session.query(ClassStaff)]
+        assert staff == [(ada.id, "teacher", "")] * 2
         contest = session.query(Contest).one()
         assert (contest.owner_id, contest.settled_at) == (ada.id, None)
         rows: list[Row] = contests.standings(session, contest, now=T0, viewer_id=None, whole=True)
