@@ -52,7 +52,8 @@ def _form(e: Emitter, i: Instruction) -> tuple[int, str, str, str]:
     n, k = int(shape.group(1)), int(shape.group(2))
     expected, results = _FORMS.get(a, (0, ()))
     alike = a == b or {a, b} in ({"e4m3", "e5m2"}, {"s8", "u8"})
-    if k != expected or d not in results or not alike or n % 8 or not 8 <= n <= 256:
+    odd = d == "s32" and n % 16 and n not in (8, 24)
+    if k != expected or d not in results or not alike or n % 8 or not 8 <= n <= 256 or odd:
         raise e.unsupported()
     return n, d, a, b
 

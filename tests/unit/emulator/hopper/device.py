@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.unit.emulator.jit.conftest import Dim3, Machine
 
-HEADER = ".version 8.0\n.target sm_90a\n.address_size 64\n"
+HEADER = ".version 8.4\n.target sm_90a\n.address_size 64\n"
 
 Array = np.ndarray[Any, Any]
 #: The numbers of CUtensorMapDataType that the cases use.

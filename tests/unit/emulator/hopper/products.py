@@ -51,7 +51,7 @@ def products() -> list[Product]:
     kinds += [(a, b, d) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2") for d in ("f16", "f32")]
     kinds += [(a, b, "s32") for a in ("s8", "u8") for b in ("s8", "u8")]
     for (a, b, d), a_in in itertools.product(kinds, ("shared", "registers")):
-        found += [Product(n, a, b, d, a_in, (mode, mode)) for n, mode in ((16, 0), (32, 1), (48, 2), (72, 3))]
+        found += [Product(n, a, b, d, a_in, (mode, mode)) for n, mode in ((16, 0), (32, 1), (48, 2), (80, 3))]
     for kind, modes, across in itertools.product(
         ("f16", "bf16"), itertools.product(range(4), repeat=2), itertools.product((False, True), repeat=2)
     ):
