@@ -31,6 +31,10 @@ def _examine(folder: Path, name: str, *defined: str, check: str = "full") -> Run
     return Run(run.exit_code, run.stdout, run.stderr, json.loads(file.read_text()))
 
 
+def _messages(run: Run) -> list[str]:
+    return [problem["message"] for process in run.report["processes"] for problem in process["problems"]]
+
+
 @pytest.mark.parametrize("check", ["default", "full"])
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs(tmp_path: Path, name: str, check: str) -> None:
@@ -42,19 +46,17 @@ def test_right_programs(tmp_path: Path, name: str, check: str) -> None:
 def test_a_stage_that_is_read_before_its_copy_is_there(tmp_path: Path) -> None:
     run = _examine(tmp_path, "copy_pipeline", "NO_FULL_WAIT")
 
-    message = run.problems["race on shared memory"]["message"]
-    copy = _line_of("copy_pipeline", '"l"(&from)') - 3
-    assert f"copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')} in scale" in message
-    assert "copies asynchronously at" in message
-    assert any(f"copy_pipeline.cu:{line}, and the copy has not been waited for" in message for line in range(copy, copy + 4))
+    read = f"race on shared memory at {PROGRAMS}/copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')} in scale"
+    (message,) = (text for text in _messages(run) if text.startswith(read))
+    copy = _line_of("copy_pipeline", '"l"(&from)')
+    assert f"copies asynchronously at {PROGRAMS}/copy_pipeline.cu:{copy}, and the copy has not been waited for" in message
 
 
 def test_a_stage_that_is_overwritten_while_it_is_read(tmp_path: Path) -> None:
     run = _examine(tmp_path, "copy_pipeline", "NO_EMPTY_WAIT")
 
-    message = run.problems["race on shared memory"]["message"]
-    assert f"reads at {PROGRAMS}/copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')}" in message
-    assert "there is no barrier between them" in message
+    read = f"reads at {PROGRAMS}/copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')}, and there is no barrier"
+    assert any(read in text for text in _messages(run))
 
 
 def test_bytes_that_never_come(tmp_path: Path) -> None:
