@@ -94,7 +94,9 @@ def _multiply(e: Emitter, i: Instruction) -> None:
     for number, item in enumerate(target.items):
         e.b.store(f"<{LANES} x i32>", e.b.spread(e.read(item, "i32")), e.b.offset(sums, 4 * LANES * number), 64)
     b.compiler_barrier()
-    e.call("emu_wgmma", "ptr %ctx", f"i32 {site}", f"i32 {n}", f"i32 {code}", *of_a, of_b, f"i32 {keeps}", f"ptr {sums}")
+    e.call(
+        "emu_wgmma", "ptr %ctx", f"i32 {site}", f"i32 {n}", f"i32 {code}", *of_a, of_b, f"i32 {keeps}", f"ptr {sums}"
+    )
     for number, item in enumerate(target.items):
         e.write(item, e.fill(sums, "i32", number))
 

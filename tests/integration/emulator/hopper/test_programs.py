@@ -46,16 +46,20 @@ def test_right_programs(tmp_path: Path, name: str, check: str) -> None:
 def test_a_stage_that_is_read_before_its_copy_is_there(tmp_path: Path) -> None:
     run = _examine(tmp_path, "copy_pipeline", "NO_FULL_WAIT")
 
-    read = f"race on shared memory at {PROGRAMS}/copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')} in scale"
+    line = _line_of("copy_pipeline", "factor * tile[s][i]")
+    read = f"race on shared memory at {PROGRAMS}/copy_pipeline.cu:{line} in scale"
     (message,) = (text for text in _messages(run) if text.startswith(read))
     copy = _line_of("copy_pipeline", '"l"(&from)')
-    assert f"copies asynchronously at {PROGRAMS}/copy_pipeline.cu:{copy}, and the copy has not been waited for" in message
+    assert (
+        f"copies asynchronously at {PROGRAMS}/copy_pipeline.cu:{copy}, and the copy has not been waited for" in message
+    )
 
 
 def test_a_stage_that_is_overwritten_while_it_is_read(tmp_path: Path) -> None:
     run = _examine(tmp_path, "copy_pipeline", "NO_EMPTY_WAIT")
 
-    read = f"reads at {PROGRAMS}/copy_pipeline.cu:{_line_of('copy_pipeline', 'factor * tile[s][i]')}, and there is no barrier"
+    line = _line_of("copy_pipeline", "factor * tile[s][i]")
+    read = f"reads at {PROGRAMS}/copy_pipeline.cu:{line}, and there is no barrier"
     assert any(read in text for text in _messages(run))
 
 

@@ -18,7 +18,7 @@ _TEXT = """
         mov.u32 %r2, %cluster_ctarank; mov.u32 %r3, %cluster_nctarank; mov.u32 %r4, %clusterid.x;
         mov.u32 %r5, %nclusterid.x; mov.u32 %r6, %ctaid.x;
         mad.wide.u32 %rd1, %r6, 128, %rd1;
-        // [bar]: arrivals of all blocks; [bar + 8]: bytes of the multicast; [bar + 16]: what others store; [bar + 20]: a sum
+        // [bar]: arrivals of all blocks; [bar + 8]: bytes of the multicast; [bar + 16], [bar + 20]: for others
         @%p1 mbarrier.init.shared::cta.b64 [%bar], 4;
         @%p1 mbarrier.init.shared::cta.b64 [%bar+8], 1;
         @%p1 st.shared.u32 [%bar+20], 0;
@@ -72,4 +72,8 @@ def run_cluster(device: Device) -> str:
     device.launch(text, 2 * BLOCKS, 64, 8192, target, mapped)
     found = device.download(target, expected)
     wrong = np.argwhere(found != expected)
-    return f"cluster: {[(tuple(at), int(found[tuple(at)]), int(expected[tuple(at)])) for at in wrong[:8]]}" if len(wrong) else ""
+    return (
+        f"cluster: {[(tuple(at), int(found[tuple(at)]), int(expected[tuple(at)])) for at in wrong[:8]]}"
+        if len(wrong)
+        else ""
+    )

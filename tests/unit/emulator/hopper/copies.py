@@ -69,7 +69,10 @@ class TensorCopy:
     reduction: str = ""
 
     def __str__(self) -> str:
-        return "-".join(str(x).replace(" ", "") for x in (self.kind, self.sizes, self.box, self.start, self.swizzle, self.steps, self.reduction))
+        return "-".join(
+            str(x).replace(" ", "")
+            for x in (self.kind, self.sizes, self.box, self.start, self.swizzle, self.steps, self.reduction)
+        )
 
     @property
     def rank(self) -> int:
@@ -122,7 +125,14 @@ def tensor_copies() -> list[TensorCopy]:
 def tensor_reductions() -> list[TensorCopy]:
     return [
         TensorCopy(kind, (40, 12), (16, 4), (28, 9), reduction=operation)
-        for kind, operation in [("f32", "add"), ("f16", "add"), ("u32", "add"), ("u32", "min"), ("u32", "max"), ("f16", "max")]
+        for kind, operation in [
+            ("f32", "add"),
+            ("f16", "add"),
+            ("u32", "add"),
+            ("u32", "min"),
+            ("u32", "max"),
+            ("f16", "max"),
+        ]
         + [("u32", operation) for operation in ("and", "or", "xor", "inc", "dec")]
     ]
 
@@ -160,6 +170,7 @@ def run_tensor_load(device: Device, case: TensorCopy) -> str:
 
 
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
+    "": lambda _, new: new,
     "add": lambda old, new: old + new,
     "min": np.minimum,
     "max": np.maximum,
@@ -175,7 +186,7 @@ def run_tensor_store(device: Device, case: TensorCopy) -> str:
     before = case.tensor()
     box = (np.arange(int(np.prod(case.box_shape))) * 5 % 97).astype(before.dtype).reshape(case.box_shape)
     expected = before.copy()
-    operation = _OPERATIONS.get(case.reduction, lambda _, new: new)
+    operation = _OPERATIONS[case.reduction]
     for index, at in case.places():
         expected[at] = operation(before[at][None], box[index][None])[0]
     data = _swizzled(box.reshape(-1).view(np.uint8), case.swizzle)
@@ -292,7 +303,8 @@ def run_stmatrix(device: Device) -> str:
         trans = ".trans" if transposed else ""
         text = (
             _HEAD.format(parameters=_parameters("out", "from"))
-            + f"""ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [from]; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3;
+            + f"""ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [from];
+            mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3;
             {"".join(f"ld.global.u32 %c{i}, [%rd2+{128 * i}];" for i in range(4))}
             shl.b32 %r2, %r1, 4; add.u32 %r2, %base, %r2;
             stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%r2], {{%c0, %c1, %c2, %c3}};

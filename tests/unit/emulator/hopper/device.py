@@ -83,4 +83,5 @@ class EmulatedDevice:
         self._library.cudaGetDriverEntryPointByVersion(
             b"cuTensorMapEncodeTiled", ctypes.byref(function), 12000, ctypes.c_uint64(0), ctypes.byref(found)
         )
+        assert function.value
         return ctypes.CFUNCTYPE(ctypes.c_int)(function.value)

@@ -52,10 +52,11 @@ def products() -> list[Product]:
     kinds += [(a, b, "s32") for a in ("s8", "u8") for b in ("s8", "u8")]
     for (a, b, d), a_in in itertools.product(kinds, ("shared", "registers")):
         found += [Product(n, a, b, d, a_in, (mode, mode)) for n, mode in ((16, 0), (32, 1), (48, 2), (80, 3))]
-    for kind, modes, across in itertools.product(
-        ("f16", "bf16"), itertools.product(range(4), repeat=2), itertools.product((False, True), repeat=2)
-    ):
-        found.append(Product(128 if kind == "bf16" else 64, kind, kind, "f32", "shared", modes, across))
+    both = (False, True)
+    for kind, of_a, of_b, a_across, b_across in itertools.product(("f16", "bf16"), range(4), range(4), both, both):
+        found.append(
+            Product(128 if kind == "bf16" else 64, kind, kind, "f32", "shared", (of_a, of_b), (a_across, b_across))
+        )
     found += [Product(64, "f16", "f16", "f32", signs=signs) for signs in ((-1, 1), (1, -1), (-1, -1))]
     found += [Product(64, kind, kind, d, keeps=False) for kind, d in (("f16", "f32"), ("s8", "s32"), ("f16", "f16"))]
     return found
@@ -117,7 +118,7 @@ def _place(window: Array, base: int, matrix: Array, mode: int, *, across: bool) 
 
 
 def _a_registers(matrix: Array) -> Array:
-    """(4, 128 threads) words: register r of a lane has row lane / 4 + 8 (r % 2), from byte 4 (lane % 4) + 16 (r / 2)."""
+    """(4, 128 threads) words: register r of a lane has row lane / 4 + 8 (r % 2), byte 4 (lane % 4) + 16 (r / 2) on."""
     data = np.ascontiguousarray(matrix).view(np.uint8).reshape(64, 32)
     out = np.zeros((4, 128), np.uint32)
     for r, thread in itertools.product(range(4), range(128)):
@@ -156,11 +157,11 @@ def _text(case: Product, words: int, layouts: list[tuple[int, int, int, int]]) -
     if case.a_type in ("f16", "bf16"):
         flags = [int(x) for x in case.across]
         rest += "".join(f", {x}" for x in (flags[1:] if case.a_in == "registers" else flags))
-    shape = f"m64n{case.n}k{case.k}"
+    shape, kind = f"m64n{case.n}k{case.k}", "f32" if case.d_type == "f32" else "b32"
     return f"""
     .extern .shared .align 1024 .b8 window[];
     .visible .entry k(.param .u64 image, .param .u64 left, .param .u64 sums) {{
-        .reg .b32 %r<9>, %a<4>; .reg .{"f32" if case.d_type == "f32" else "b32"} %d<{words}>; .reg .b64 %rd<9>, %da, %db; .reg .pred %p<4>;
+        .reg .b32 %r<9>, %a<4>; .reg .{kind} %d<{words}>; .reg .b64 %rd<9>, %da, %db; .reg .pred %p<4>;
         ld.param.u64 %rd1, [image]; ld.param.u64 %rd2, [left]; ld.param.u64 %rd3, [sums];
         mov.u32 %r1, %tid.x; mov.u32 %r3, window;
         add.u32 %r3, %r3, 1023; and.b32 %r3, %r3, 0xfffffc00;
