@@ -12,6 +12,8 @@ from tests.unit.emulator.hopper.device import Array, Device
 #: Bytes of a row of the swizzling pattern, by the mode's number in a descriptor.
 _WIDTHS = {0: 16, 1: 128, 2: 64, 3: 32}
 _SHARED = 96 << 10
+#: (n, mode of swizzling) for each type, by where a is.
+_FORMS = {"shared": ((16, 0), (32, 1), (48, 2), (80, 3)), "registers": ((24, 1),)}
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def products() -> list[Product]:
     kinds += [(a, b, d) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2") for d in ("f16", "f32")]
     kinds += [(a, b, "s32") for a in ("s8", "u8") for b in ("s8", "u8")]
     for (a, b, d), a_in in itertools.product(kinds, ("shared", "registers")):
-        found += [Product(n, a, b, d, a_in, (mode, mode)) for n, mode in ((16, 0), (32, 1), (48, 2), (80, 3))]
+        found += [Product(n, a, b, d, a_in, (mode, mode)) for n, mode in _FORMS[a_in]]
     both = (False, True)
     for kind, of_a, of_b, a_across, b_across in itertools.product(("f16", "bf16"), range(4), range(4), both, both):
         found.append(
