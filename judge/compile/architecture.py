@@ -47,8 +47,8 @@ def specific_architecture(arch: str) -> str:
 #: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``.
 _HOPPER = re.compile(
     rb"wgmma|setmaxnreg|elect\.sync|\bcp\.(?:reduce\.)?async\.bulk|mbarrier\.(?:try_wait|expect_tx|arrive\.expect_tx)"
-    rb"|barrier\.cluster|%cluster|\bmapa\b|__cluster_dims__|this_cluster|cluster_group|CUtensorMap|cuda::ptx"
-    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|__cluster_"
+    rb"|barrier\.cluster|%n?cluster(?:id|_n?cta(?:id|rank))\b|\bmapa\.|__cluster_|\bthis_cluster\s*\(|CUtensorMap|cuda::ptx"
+    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk"
 )
 
 
