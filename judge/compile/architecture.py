@@ -19,7 +19,7 @@ def gpu_architecture(compute_capability: str) -> str:
 
 def check_architecture(arch: str) -> None:
     """Raises InternalError unless the name has the form of an architecture of nvcc."""
-    if not re.fullmatch(r"(?:compute|sm)_\d+[af]?", arch):
+    if not re.fullmatch(r"compute_(?:\d+|(?:9\d|\d{3})[af])|sm_\d+[af]?", arch):
         raise InternalError(f"nvcc compiles for no architecture '{arch}'")
 
 
