@@ -84,7 +84,8 @@ class Facts:
     """What the emulator knows about one opcode, or about one form of it (``wmma.load``).
 
     ``modifiers``: those it accepts besides types, matrix shapes and cache hints; None accepts any.
-    ``writes``: the first operand is the destination; ``accumulates``: it is read, too. ``reads_carry``: the condition code is a further operand.
+    ``writes``: the first operand is the destination; ``accumulates``: it is read, too.
+    ``reads_carry``: the condition code is a further operand.
     ``space``: the state space it accesses where no modifier names one.
     ``has_effect``: it changes more than registers. ``reports_faults``: its helper reports bad addresses, so a block
     cannot run a second time after it. ``is_lanewise``: each lane's result is independent of which lanes are active.

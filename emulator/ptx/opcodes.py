@@ -97,10 +97,15 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     }  # fmt: skip
     yield "red", atomic, _ATOMIC, {**_EFFECT, **_LANEWISE, "memory": Memory.ATOMIC}
     bulk = "bulk tensor tile 1d 2d 3d 4d 5d bulk_group read mbarrier::complete_tx::bytes multicast::cluster prefetch L2"
-    yield "cp", (
-        f"async {_SPACES} ca cg commit_group wait_group wait_all mbarrier arrive noinc {bulk} "
-        "reduce add min max inc dec and or xor noftz"
-    ), _MEMORY, _EFFECT
+    yield (
+        "cp",
+        (
+            f"async {_SPACES} ca cg commit_group wait_group wait_all mbarrier arrive noinc {bulk} "
+            "reduce add min max inc dec and or xor noftz"
+        ),
+        _MEMORY,
+        _EFFECT,
+    )
     yield "prefetch prefetchu discard applypriority", _ANY, _OTHER, _NO_RESULT
     yield "membar fence", _ANY, _SYNC, _NO_RESULT
     # Barriers of a block, and of threads that count down.

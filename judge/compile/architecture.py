@@ -19,7 +19,7 @@ def gpu_architecture(compute_capability: str) -> str:
 
 def check_architecture(arch: str) -> None:
     """Raises InternalError unless the name has the form of an architecture of nvcc."""
-    if not re.fullmatch(r"(?:compute|sm)_\d+[af]?", arch):
+    if not re.fullmatch(r"compute_(?:\d+|(?:9\d|\d{3})[af])|sm_\d+[af]?", arch):
         raise InternalError(f"nvcc compiles for no architecture '{arch}'")
 
 
@@ -47,8 +47,8 @@ def specific_architecture(arch: str) -> str:
 #: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``.
 _HOPPER = re.compile(
     rb"wgmma|setmaxnreg|elect\.sync|\bcp\.(?:reduce\.)?async\.bulk|mbarrier\.(?:try_wait|expect_tx|arrive\.expect_tx)"
-    rb"|barrier\.cluster|%cluster|\bmapa\b|__cluster_dims__|this_cluster|cluster_group|CUtensorMap|cuda::ptx"
-    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|__cluster_"
+    rb"|barrier\.cluster|%n?cluster(?:id|_n?cta(?:id|rank))\b|\bmapa\.|__cluster_|\bthis_cluster\s*\(|CUtensorMap|cuda::ptx"
+    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk"
 )
 
 

@@ -13,7 +13,7 @@ class Target:
     """What a submission is compiled for: a ``kind`` of device, and the architecture by its compiler's name.
 
     nvcc knows two forms: ``compute_80`` is PTX alone, ``sm_90`` a GPU's machine code (judge.compile.architecture).
-    ``specific`` is the architecture for sources that use instructions of Hopper alone; empty where ``arch`` has them, or
+    ``specific`` is the architecture for sources that use Hopper's own instructions; empty where ``arch`` has them, or
     the device has not.
     Raises ValueError for a name that no architecture can have.
     """

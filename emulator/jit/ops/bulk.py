@@ -120,5 +120,5 @@ def _tensor(e: Emitter, i: Instruction, to: Space, source: Space, lanes: str) ->
         raise e.unsupported()
     loads, stores = _site(e, i, Access.LOAD, source), _site(e, i, Access.STORE, to, 1)
     wide = _site(e, i, Access.STORE, to)
-    ends = map_at, places, rank, _addresses(e, origin, source)
-    e.call("emu_tensor_store", "ptr %ctx", of_map, loads, stores, wide, lanes, *ends, f"i32 {operation}")
+    box = map_at, places, rank, _addresses(e, origin, source)
+    e.call("emu_tensor_store", "ptr %ctx", of_map, loads, stores, wide, lanes, *box, f"i32 {operation}")

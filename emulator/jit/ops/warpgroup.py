@@ -52,7 +52,8 @@ def _form(e: Emitter, i: Instruction) -> tuple[int, str, str, str]:
     n, k = int(shape.group(1)), int(shape.group(2))
     expected, results = _FORMS.get(a, (0, ()))
     alike = a == b or {a, b} in ({"e4m3", "e5m2"}, {"s8", "u8"})
-    if k != expected or d not in results or not alike or n % 8 or not 8 <= n <= 256:
+    odd = d == "s32" and n % 16 and n not in (8, 24)
+    if k != expected or d not in results or not alike or n % 8 or not 8 <= n <= 256 or odd:
         raise e.unsupported()
     return n, d, a, b
 
@@ -93,7 +94,9 @@ def _multiply(e: Emitter, i: Instruction) -> None:
     for number, item in enumerate(target.items):
         e.b.store(f"<{LANES} x i32>", e.b.spread(e.read(item, "i32")), e.b.offset(sums, 4 * LANES * number), 64)
     b.compiler_barrier()
-    e.call("emu_wgmma", "ptr %ctx", f"i32 {site}", f"i32 {n}", f"i32 {code}", *of_a, of_b, f"i32 {keeps}", f"ptr {sums}")
+    e.call(
+        "emu_wgmma", "ptr %ctx", f"i32 {site}", f"i32 {n}", f"i32 {code}", *of_a, of_b, f"i32 {keeps}", f"ptr {sums}"
+    )
     for number, item in enumerate(target.items):
         e.write(item, e.fill(sums, "i32", number))
 

@@ -22,6 +22,9 @@ class BlockInit : public BlockObserver {
           memory_(*block.launch.memory),
           kernel_(*block.launch.kernel),
           shared_(block.warp(0).shared_bytes),
+          is_in_cluster_(block.launch.cluster_size() > 1),
+          window_(reinterpret_cast<uint64_t>(block.warp(0).shared)),
+          window_bytes_(block.warp(0).shared_bytes),
           warp_local_bytes_(uint64_t{kernel_.local_bytes} * 32),
           has_local_(warp_local_bytes_ && warp_local_bytes_ * block.warp_count() <= max_local_bytes),
           local_(has_local_ ? warp_local_bytes_ * block.warp_count() : 0) {}
@@ -49,10 +52,20 @@ class BlockInit : public BlockObserver {
                 if (has_local_ && fits) check(local_, warp.warp_id * warp_local_bytes_ + (at - local), reads, warp, index, lane, at, Where::local);
                 continue;
             }
+            if (BlockContext *other = is_in_cluster_ ? warp.block->cluster().owner(at) : nullptr) {
+                if (site.kind == EMU_LOAD) continue;
+                for (auto &observer : other->observers) observer->written_from_outside(at, site.size);
+                continue;
+            }
             if (!recent_ || at - recent_->begin >= recent_->size()) recent_ = memory_.find(at);
             if (!recent_ || !recent_->written || site.size > recent_->end - at) continue;
             check(*recent_->written, at - recent_->begin, reads, warp, index, lane, at, Where::global);
         }
+    }
+
+    void written_from_outside(uint64_t address, uint32_t size) override {
+        uint64_t offset = address - window_;
+        if (offset < window_bytes_ && size <= window_bytes_ - offset) shared_.mark(offset, size);
     }
 
   private:
@@ -76,6 +89,8 @@ class BlockInit : public BlockObserver {
     const MemoryView &memory_;
     const EmuKernel &kernel_;
     WrittenBytes shared_;
+    const bool is_in_cluster_;
+    const uint64_t window_, window_bytes_;
     const uint64_t warp_local_bytes_;
     const bool has_local_;
     WrittenBytes local_;

@@ -57,6 +57,9 @@ void to_shared(WarpContext *warp, uint32_t lane, BulkCopy &&copy, uint64_t to, u
     auto issue = [&](BulkCopy &&one) {
         bool is_own = one.window == reinterpret_cast<uint64_t>(warp->shared);
         if (is_own) tell(warp, lane, {store_site, one.window + one.offset, one.size, BulkStage::shared_write_begins});
+        if (!is_own) {
+            for (auto &observer : cluster.owner(one.window)->observers) observer->written_from_outside(one.window + one.offset, one.size);
+        }
         cluster.copies.issue_load(std::move(one));
     };
     if (!blocks) {

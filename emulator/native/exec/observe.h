@@ -68,6 +68,8 @@ class BlockObserver {
     virtual void land(const WarpContext &, uint32_t /*lane*/, const LandedCopy &, bool /*waited*/) {}
     // A part of a bulk copy that the lane has issued: as accesses of 16 bytes by all lanes of its warp, but for what ends only.
     virtual void bulk(const WarpContext &, uint32_t lane, const BulkAccess &);
+    // Another block of the cluster writes to this one's shared memory.
+    virtual void written_from_outside(uint64_t /*address*/, uint32_t /*size*/) {}
     // Lanes have seen that a phase of mbarriers is not complete yet.
     virtual void mbarrier_wait(const WarpContext &) {}
     // An atomic, or an mbarrier that is made, has changed memory.

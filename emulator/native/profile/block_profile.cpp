@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "exec/block.h"
+#include "exec/semantics.h"
 #include "profile/access_footprint.h"
 
 namespace emu {
@@ -160,6 +161,7 @@ void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask,
         case EMU_LOCAL: local = lanes_in(warp.local, 32 * local_bytes(warp)); break;
         case EMU_GENERIC:
             shared = lanes_in(warp.shared, warp.shared_bytes);
+            if (block_.launch.cluster_size() > 1) shared |= emu_cluster_lanes(&warp, mask, address);
             local = lanes_in(warp.local, 32 * local_bytes(warp));
             global = mask & ~(shared | local);
             break;

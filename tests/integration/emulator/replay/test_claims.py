@@ -44,8 +44,10 @@ def write(address: int, data: bytes, width: int) -> bytes:
     return struct.pack("<I6Q", 8, address, 0, 0, width, 1, 1) + text(data)
 
 
-def launch(module: int, kernel: bytes, params: bytes, grid: int = 1, block: int = 32, shared: int = 0) -> bytes:
-    shape = struct.pack("<6IQI", grid, 1, 1, block, 1, 1, shared, 0)
+def launch(
+    module: int, kernel: bytes, params: bytes, grid: int = 1, block: int = 32, shared: int = 0, cluster: int = 0
+) -> bytes:
+    shape = struct.pack("<6IQ4I", grid, 1, 1, block, 1, 1, shared, 0, cluster, cluster, cluster)
     return struct.pack("<IQ", 5, module) + text(kernel) + shape + text(params)
 
 
@@ -98,6 +100,8 @@ def forged(recorded: Pair, tmp_path: Path) -> Callable[..., dict[str, Any]]:
         (launch(1, b"_Z6affinePKfPfiff", bytes(8)), "impossible launch"),
         (launch(1, b"_Z6affinePKfPfiff", bytes(28), block=4096), "impossible launch"),
         (launch(1, b"_Z6affinePKfPfiff", bytes(28), shared=1 << 40), "impossible launch"),
+        (launch(1, b"_Z6affinePKfPfiff", bytes(28), cluster=2), "impossible launch"),
+        (launch(1, b"_Z6affinePKfPfiff", bytes(28), cluster=1 << 31), "impossible launch"),
     ],
 )
 def test_what_cannot_be_is_refused(forged: Forged, steps: bytes, why: str) -> None:

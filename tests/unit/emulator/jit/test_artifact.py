@@ -83,10 +83,10 @@ def test_a_block_smaller_than_a_warp_has_no_uniform_function() -> None:
 
 
 def test_what_cannot_run_is_refused_with_its_line() -> None:
-    text = KERNEL.replace("mul.wide.u32 %rd2, %r1, 4;", "wgmma.fence.sync.aligned;")
+    text = KERNEL.replace("mul.wide.u32 %rd2, %r1, 4;", "tcgen05.fence::before_thread_sync;")
 
     with pytest.raises(Unsupported) as caught:
         compile_artifact(parse_module(HEADER + text), "divide", (64, 1, 1))
 
-    assert "wgmma" in caught.value.what
+    assert "tcgen05" in caught.value.what
     assert caught.value.line == 7

@@ -355,7 +355,11 @@ def test_asynchronous_copies_fill_with_zeros(machine: Machine, size: int) -> Non
     ("instruction", "named"),
     [
         ("tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [%a, {%r, %r}];", "tex.2d"),
-        ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r], 1;", "mbarrier.expect_tx"),
+        (
+            "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+            "[%r], [%a, {%r, %r, %r}], [%r], {%r};",
+            "its .im2col",
+        ),
         ("frobnicate.u32 %r, %r;", "frobnicate.u32"),
         # Modifiers that change what the instruction means, of later architectures: not the same without them.
         ("min.xorsign.abs.f16x2 %r, %r, %r;", "its .xorsign"),

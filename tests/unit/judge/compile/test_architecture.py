@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.compile.architecture import gpu_architecture, nvcc_flags, ptxas_architecture
+from judge.compile.architecture import gpu_architecture, needs_hopper, nvcc_flags, ptxas_architecture
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
@@ -43,3 +43,37 @@ def test_what_is_no_architecture_of_nvcc_is_refused(arch: str) -> None:
 def test_a_gpu_without_a_compute_capability_is_refused() -> None:
     with pytest.raises(InternalError, match="no architecture"):
         gpu_architecture("")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b'asm volatile("wgmma.fence.sync.aligned;");',
+        b'asm("cp.async.bulk.commit_group;");',
+        b'asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));',
+        b"auto cluster = cg::this_cluster();",
+        b"__global__ void __cluster_dims__(2) k();",
+        b"void k(const __grid_constant__ CUtensorMap map);",
+    ],
+)
+def test_sources_for_hopper(source: bytes) -> None:
+    assert needs_hopper(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b'asm("cp.async.ca.shared.global [%0], [%1], 16;");',
+        b"int this_cluster = i %clusters;",
+        b"cluster_group[mapa] = cluster_dims;",
+        b"cuda::barrier<cuda::thread_scope_block> bar;",
+    ],
+)
+def test_other_sources(source: bytes) -> None:
+    assert not needs_hopper(source)
+
+
+@pytest.mark.parametrize(("capability", "specific"), [("8.0", ""), ("9.0", "compute_90a"), ("8.9", "")])
+def test_hopper_is_compiled_for_where_it_is_modelled(capability: str, specific: str) -> None:
+    target = BUILTIN_BACKENDS.of("emulator").target(DeviceInfo("emulator", "emulator", "CPU emulator", capability))
+    assert target == Target("emulator", "compute_80", specific)

@@ -1,0 +1,104 @@
+// What a block does as one of a cluster: it waits at the cluster's barrier; the first block starts and runs the others.
+
+#include <utility>
+
+#include "exec/block.h"
+
+using emu::Progress;
+using emu::Warp;
+
+void BlockContext::start(uint64_t number) {
+    if (others_.empty()) {
+        if (!cluster_->copies.empty()) cluster_->copies.clear();
+        return start_alone(number);
+    }
+    cluster_->start();
+    const uint32_t *shape = launch.cluster, *grid = launch.grid;
+    uint64_t wide = grid[0] / shape[0], high = grid[1] / shape[1];
+    uint64_t x = number % wide * shape[0], y = number / wide % high * shape[1], z = number / wide / high * shape[2];
+    for (uint32_t rank = 0; rank <= others_.size(); ++rank) {
+        uint64_t dx = rank % shape[0], dy = rank / shape[0] % shape[1], dz = rank / shape[0] / shape[1];
+        uint64_t block = x + dx + grid[0] * (y + dy + grid[1] * (z + dz));
+        (rank ? *others_[rank - 1] : *this).start_alone(block);
+    }
+}
+
+void BlockContext::note_cluster_arrival(const WarpContext &warp, uint32_t lanes) {
+    if (cluster_phases_.empty()) cluster_phases_.resize(launch.threads_per_block());
+    for (; lanes; lanes &= lanes - 1) cluster_phases_[warp.warp_id * 32 + static_cast<uint32_t>(std::countr_zero(lanes))] = cluster_->phase();
+}
+
+// Lets those go on that have arrived in an earlier phase.
+bool BlockContext::release_cluster_barrier() {
+    cluster_->look();
+    bool released = false, left = false;
+    for (uint32_t w = 0; w < warp_count_; ++w) {
+        Warp &warp = warps_[w];
+        if (warp.done) continue;
+        bool goes_on = false;
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            bool is_uniform = warp.mode == EMU_UNIFORM;
+            bool waits = is_uniform ? warp.waiting : warp.lane_pc[lane] != EMU_EXITED && warp.lane_pc[lane] & EMU_AT_BARRIER;
+            if (!waits || warp.lane_barrier[lane] != cluster_barrier) continue;
+            bool is_due = !cluster_phases_.empty() && cluster_phases_[w * 32 + lane] != cluster_->phase();
+            left |= !is_due;
+            if (!is_due) continue;
+            goes_on = true;
+            if (is_uniform) break;  // its lanes have arrived together
+            warp.lane_pc[lane] &= ~EMU_AT_BARRIER;
+        }
+        if (!goes_on) continue;
+        warp.waiting = false;
+        warp.gives_way = !warp.quiet;
+        released = true;
+    }
+    if (!left) arrived_at &= ~(1u << cluster_barrier);
+    if (released) {
+        for (auto &observer : observers) observer->release(cluster_barrier);
+    }
+    return released;
+}
+
+void BlockContext::note_mbarrier_wait(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t mbarrier) {
+    warps_[warp.warp_id].polled = true;
+    mbarrier_waits_[warp.warp_id] = {site, lane, mbarrier};
+}
+
+// Whether all that its warps have done for long is to look at mbarriers that nobody completes.
+bool BlockContext::waits_for_ever() const {
+    constexpr uint32_t many = 20000;
+    return idle_rounds_ > many;
+}
+
+Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
+    if (others_.empty()) {
+        Progress progress = advance_alone(limits);
+        return progress == Progress::spun && waits_for_ever() ? Progress::deadlock : progress;
+    }
+    bool all_ended = true, all_wait = true, all_stuck = true;
+    Progress result = Progress::spun;
+    uint64_t before = cluster_->progress();
+    for (uint32_t rank = 0; rank < cluster_->size(); ++rank) {
+        BlockContext &block = cluster_->block(rank);
+        if (block.ended_) continue;
+        Progress progress = block.advance_alone(limits);
+        if (rank) unreported_instructions += std::exchange(block.unreported_instructions, 0);
+        if (launch.stopped()) return Progress::finished;
+        if (progress == Progress::finished) {
+            block.ended_ = true;
+            cluster_->note_progress();
+            cluster_->look();
+            continue;
+        }
+        all_ended = false;
+        all_wait &= block.only_waits_;
+        bool is_stuck = progress == Progress::deadlock || block.waits_for_ever();
+        all_stuck &= is_stuck;
+        if (is_stuck && progress == Progress::deadlock) stuck_ = &block;
+        if (is_stuck && block.waits_for_ever()) stuck_ = &block;  // which says more
+        if (progress == Progress::gave_way) result = progress;
+    }
+    only_waits_ = all_wait;
+    if (all_ended) return Progress::finished;
+    return all_stuck && cluster_->progress() == before ? Progress::deadlock : result;
+}

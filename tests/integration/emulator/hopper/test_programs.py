@@ -1,0 +1,79 @@
+"""Programs for Hopper, built by nvcc for sm_90a: right ones pass without findings, wrong ones are explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builds import build_with_nvcc
+from tests.emulated_programs import Run, emulate
+
+pytestmark = pytest.mark.nvcc
+
+PROGRAMS = Path(__file__).parent / "programs"
+FLAGS = ("-std=c++17", "-g", "-lineinfo")
+RIGHT = ("cluster_reduction", "copy_pipeline", "wgmma_gemm")
+_PTX = ("-cudart", "shared", "-gencode", "arch=compute_90a,code=compute_90a")
+
+
+def _line_of(name: str, text: str) -> int:
+    lines = (PROGRAMS / f"{name}.cu").read_text().splitlines()
+    (number,) = (number for number, line in enumerate(lines, 1) if text in line)
+    return number
+
+
+def _examine(folder: Path, name: str, *defined: str, check: str = "full") -> Run:
+    program = build_with_nvcc(PROGRAMS / f"{name}.cu", *FLAGS, *_PTX, *(f"-D{word}" for word in defined), suffix="")
+    file = folder / "report.json"
+    run = emulate("--json", "--output", file, f"--check={check}", "--gpu", "h200", program)
+    return Run(run.exit_code, run.stdout, run.stderr, json.loads(file.read_text()))
+
+
+def _messages(run: Run) -> list[str]:
+    return [problem["message"] for process in run.report["processes"] for problem in process["problems"]]
+
+
+@pytest.mark.parametrize("check", ["default", "full"])
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_programs(tmp_path: Path, name: str, check: str) -> None:
+    run = _examine(tmp_path, name, check=check)
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+def test_a_stage_that_is_read_before_its_copy_is_there(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "copy_pipeline", "NO_FULL_WAIT")
+
+    line = _line_of("copy_pipeline", "factor * tile[s][i]")
+    read = f"race on shared memory at {PROGRAMS}/copy_pipeline.cu:{line} in scale"
+    (message,) = (text for text in _messages(run) if text.startswith(read))
+    copy = _line_of("copy_pipeline", '"l"(&from)')
+    assert (
+        f"copies asynchronously at {PROGRAMS}/copy_pipeline.cu:{copy}, and the copy has not been waited for" in message
+    )
+
+
+def test_a_stage_that_is_overwritten_while_it_is_read(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "copy_pipeline", "NO_EMPTY_WAIT")
+
+    line = _line_of("copy_pipeline", "factor * tile[s][i]")
+    read = f"reads at {PROGRAMS}/copy_pipeline.cu:{line}, and there is no barrier"
+    assert any(read in text for text in _messages(run))
+
+
+def test_bytes_that_never_come(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "copy_pipeline", "TOO_FEW_BYTES", check="default")
+
+    message = run.problems["deadlock"]["message"]
+    assert "it waits for ever for an mbarrier: its phase still waits for 16 bytes of asynchronous copies" in message
+    assert "cudaErrorLaunchTimeout" in run.stdout
+
+
+def test_sums_that_are_used_before_the_product_is_there(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "wgmma_gemm", "NO_PRODUCT_WAIT", check="default")
+
+    message = run.problems["wgmma not waited for"]["message"]
+    assert f"wgmma_gemm.cu:{_line_of('wgmma_gemm', '= d[i];')} in gemm" in message
+    assert "which is still in flight: wgmma.commit_group and wgmma.wait_group come first" in message

@@ -1,0 +1,47 @@
+"""Hopper's instructions on the emulator, against what Python computes. ``tests/gpu/test_hopper.py`` asks a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.unit.emulator.hopper import clusters, copies, products
+from tests.unit.emulator.hopper.device import Device, EmulatedDevice
+from tests.unit.emulator.jit.conftest import Machine, machine, session_machine
+
+__all__ = ["machine", "session_machine"]
+
+
+@pytest.fixture
+def device(machine: Machine) -> Device:
+    return EmulatedDevice(machine)
+
+
+@pytest.mark.parametrize("case", products.products(), ids=str)
+def test_wgmma(device: Device, case: products.Product) -> None:
+    assert products.run_product(device, case) == ""
+
+
+@pytest.mark.parametrize("case", copies.tensor_copies(), ids=str)
+def test_a_tensor_map_loads(device: Device, case: copies.TensorCopy) -> None:
+    assert copies.run_tensor_load(device, case) == ""
+
+
+@pytest.mark.parametrize("case", copies.tensor_copies(), ids=str)
+def test_a_tensor_map_stores(device: Device, case: copies.TensorCopy) -> None:
+    assert copies.run_tensor_store(device, case) == ""
+
+
+@pytest.mark.parametrize("case", copies.tensor_reductions(), ids=str)
+def test_a_tensor_map_reduces(device: Device, case: copies.TensorCopy) -> None:
+    assert copies.run_tensor_store(device, case) == ""
+
+
+@pytest.mark.parametrize("run", copies.SINGLE, ids=lambda run: run.__name__)
+def test_copies(device: Device, run: Callable[[Device], str]) -> None:
+    assert run(device) == ""
+
+
+def test_clusters(device: Device) -> None:
+    assert clusters.run_cluster(device) == ""
