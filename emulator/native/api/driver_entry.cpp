@@ -108,6 +108,18 @@ cudaError_t entry_point(const char *symbol, void **function, cudaDriverEntryPoin
 
 }  // namespace emu
 
+// Programs may also link to them, as to libcuda.so.1.
+extern "C" __attribute__((visibility("default"))) CUresult cuTensorMapEncodeTiled(
+    CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *size, const cuuint64_t *stride,
+    const cuuint32_t *box, const cuuint32_t *step, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    return emu::encode_tiled(out, type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill);
+}
+
+extern "C" __attribute__((visibility("default"))) CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address) {
+    return emu::replace_address(map, address);
+}
+
 EMU_API cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned, unsigned long long,
                                                      cudaDriverEntryPointQueryResult *status) {
     return emu::entry_point(symbol, function, status);
