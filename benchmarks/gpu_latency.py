@@ -32,7 +32,7 @@ from typing import Any
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import warm_runners
-from judge.bench import conditions
+from judge.bench import background, conditions
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.timing import ahead, case_timer, null_kernel, submission_timer, trial, verification
 from judge.judgement import DeviceInfo, Judgement
@@ -65,7 +65,7 @@ ACTIVITIES: tuple[tuple[str, Any, str], ...] = (
     ("open outputs", case_timer.CaseTimer, "_open"),
     ("wait for checks", verification.Verifier, "finish_checks"),
     ("wait for checks", trial.Trial, "await_checks"),
-    ("wait for ends", conditions.Background, "wait"),
+    ("wait for ends", background.Background, "wait"),
     ("sessions started ahead", ahead.TimingAhead, "__init__"),
     ("wait for the reserved memory", submission_timer, "_make_all_ready"),
     ("take turns, the rest", submission_timer, "_take_turns"),
@@ -208,11 +208,9 @@ def judge_one(source: bytes, pack: Any, device: DeviceInfo, settings: JudgeSetti
     report, artifact = pipeline.build(source, pack, device, settings)
     if artifact is None:
         return pipeline.compile_error(report, pack, device)
-    background = conditions.Background()
-    judgement = pipeline.run(
-        artifact, report, pack, device, 1, settings, source=source, warm=waiting, background=background
-    )
-    background.close()
+    ends = background.Background()
+    judgement = pipeline.run(artifact, report, pack, device, 1, settings, source=source, warm=waiting, background=ends)
+    ends.close()
     return judgement
 
 

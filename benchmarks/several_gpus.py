@@ -1,6 +1,6 @@
 """Judgements on N GPUs of a host at once against one on one GPU: throughput, seconds by activity, and spread of times.
 
-    python benchmarks/several_gpus.py --devices cuda:0,cuda:1,cuda:2,cuda:3 --seconds 220
+    python -m benchmarks.several_gpus --devices cuda:0,cuda:1,cuda:2,cuda:3 --seconds 220
 
 A process for each device, as workers have, judges the same kernel: first each device alone, one after the other, then
 all at once. The first, cold judgement of each is not counted. For each kernel the script prints the throughput factor
@@ -148,6 +148,7 @@ def main() -> int:
         settings = JudgeSettings(data_dir=Path(temporary))
         for kind in {BUILTIN_BACKENDS.find_device(name, settings).kind for name in names}:
             BUILTIN_BACKENDS.of(kind).prepare(settings)
+        print(f"made the judge's libraries, {until - time.monotonic():.0f} s left", flush=True)
         children = [Child(name, Path(temporary)) for name in names]
         try:
             for slug in options.packs.split(","):
