@@ -1,12 +1,14 @@
 """From the command to the score on a GPU: how long 20 judgements take, and where each second goes.
 
     python benchmarks/gpu_latency.py --device cuda:0
-    python benchmarks/gpu_latency.py --device cuda:0 --seconds --packs vector-add,softmax,mse
+    python benchmarks/gpu_latency.py --device cuda:0 --by-activity --packs vector-add,softmax,mse
 
 The first form runs ``gpujudge judge FILE --json`` for one kernel of each pack, twice: cold (nothing of the pack was
 measured on this machine before) and warm, and prints the wall time of each command, median and 90th percentile.
 
-With ``--seconds`` each kernel is judged in this process, and the time of the thread that waits for the score is
+No pack begins after ``--seconds``.
+
+With ``--by-activity`` each kernel is judged in this process, and the time of the thread that waits for the score is
 divided among what it does: a row for each activity, a column for each pack. Times of nested activities count once, for
 the innermost. The other threads (checks, ends of processes) only appear where the score waits for them.
 """
@@ -25,7 +27,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +163,9 @@ def kernel_of(slug: str) -> Path:
     return next(path for name in ("tuned.cu", "plain.cu") if (path := folder / name).exists())
 
 
-def divide_seconds(slugs: list[str], device: DeviceInfo, settings: JudgeSettings, *, pool: bool, cold: bool) -> None:
+def divide_seconds(
+    slugs: Iterable[str], device: DeviceInfo, settings: JudgeSettings, *, pool: bool, cold: bool
+) -> None:
     """Prints a table for each pack as soon as it was judged: seconds by activity, cold and warm."""
     backend = BUILTIN_BACKENDS.of(device.kind)
     waiting = warm_runners(backend, device, settings, backend.warm_runners(device), print) if pool else None
@@ -216,7 +220,7 @@ def judge_one(source: bytes, pack: Any, device: DeviceInfo, settings: JudgeSetti
     return judgement
 
 
-def time_commands(slugs: list[str], device: str, data_dir: Path) -> None:
+def time_commands(slugs: Iterable[str], device: str, data_dir: Path) -> None:
     walls: dict[str, list[float]] = {"cold": [], "warm": []}
     for slug in slugs:
         for state in ("cold", "warm"):
@@ -233,27 +237,42 @@ def time_commands(slugs: list[str], device: str, data_dir: Path) -> None:
                 said = done.stderr[-300:]
             print(f"{slug} {state}: {walls[state][-1]:.2f} s ({said})", flush=True)
     for state, taken in walls.items():
+        if not taken:
+            continue
         ordered = sorted(taken)
         p90 = ordered[min(len(ordered) - 1, round(0.9 * len(ordered) - 0.5))]
         print(f"{state}: median {statistics.median(ordered):.2f} s, p90 {p90:.2f} s, longest {ordered[-1]:.2f} s")
+
+
+def within(slugs: list[str], seconds: float) -> Iterator[str]:
+    """The slugs, as long as the time lasts; says which are left out."""
+    until = time.monotonic() + seconds
+    for number, slug in enumerate(slugs):
+        if time.monotonic() > until:
+            print(f"the time is over; left out: {', '.join(slugs[number:])}", flush=True)
+            return
+        yield slug
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--packs", default=",".join(PACKS), help="slugs, divided by commas")
-    parser.add_argument("--seconds", action="store_true", help="divide the seconds of judgements in this process")
-    parser.add_argument("--pool", action="store_true", help="with --seconds: with warm runners, as a worker has them")
-    parser.add_argument("--warm-only", action="store_true", help="with --seconds: leave out the first judgement")
+    parser.add_argument("--seconds", type=float, default=540.0, help="no pack begins later (default: %(default)s)")
+    parser.add_argument("--by-activity", action="store_true", help="divide the seconds of judgements in this process")
+    parser.add_argument(
+        "--pool", action="store_true", help="with --by-activity: with warm runners, as a worker has them"
+    )
+    parser.add_argument("--warm-only", action="store_true", help="with --by-activity: leave out the first judgement")
     parser.add_argument("--data-dir", type=Path, help="for what is built once; else a new folder")
     options = parser.parse_args()
-    slugs = options.packs.split(",")
+    slugs = within(options.packs.split(","), options.seconds)
     with tempfile.TemporaryDirectory() as temporary:
         data_dir = options.data_dir or Path(temporary)
         settings = JudgeSettings(data_dir=data_dir)
         device = BUILTIN_BACKENDS.find_device(options.device, settings)
         BUILTIN_BACKENDS.of(device.kind).prepare(settings)
-        if options.seconds:
+        if options.by_activity:
             divide_seconds(slugs, device, settings, pool=options.pool, cold=not options.warm_only)
         else:
             time_commands(slugs, options.device, data_dir)
