@@ -23,7 +23,12 @@ def main() -> None:
             sys.exit(3)
         if how == "hangs":
             time.sleep(60)
-        say({name: {"square": {"median": (100 + number) * 1e-6, "error": 0.0, "calls": 9}} for name in ("cublas", "eager")})
+        say(
+            {
+                name: {"square": {"median": (100 + number) * 1e-6, "error": 0.0, "calls": 9}}
+                for name in ("cublas", "eager")
+            }
+        )
 
 
 def say(answer: dict[str, object]) -> None:

@@ -21,7 +21,10 @@ _WRONG: list[tuple[str, tuple[str, ...]]] = [
     ("typing-error.cu", ("`// gpujudge:` does not know 'chalenge=vector-add'", "It takes challenge=SLUG")),
     (
         "no-value.cu",
-        ("`// gpujudge:` does not know 'challenge='", "It takes challenge=SLUG, device=NAME, language=NAME and arch=NAME."),
+        (
+            "`// gpujudge:` does not know 'challenge='",
+            "It takes challenge=SLUG, device=NAME, language=NAME and arch=NAME.",
+        ),
     ),
     ("bom.cu", ("there is no challenge 'vectoradd'", "did you mean vector-add")),
     ("k.cu -c vectoradd", ("there is no challenge 'vectoradd'", "did you mean vector-add")),
