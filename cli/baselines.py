@@ -13,6 +13,7 @@ from judge.bench.library.record import LibraryTime, ratio_in_words, speed
 from judge.bench.statistics import Interval
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
+from judge.kinds import KINDS
 from judge.libraries import library_times
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -33,7 +34,7 @@ class Unranked:
 
 def unranked(pack: Pack, device: DeviceInfo, settings: JudgeSettings, compared: Sequence[Compared]) -> Unranked:
     """Returns the libraries' times on this device, measured now if none are kept; on the emulator, our kernels'."""
-    if device.kind == "emulator":
+    if not KINDS[device.kind].is_real:
         scales = [one.judgement.measurement.scale for one in compared if one.judgement.measurement is not None]
         ours = find_references(pack, device.key, scales[0] if scales else None)
         rows = [

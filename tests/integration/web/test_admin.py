@@ -30,6 +30,8 @@ UNDONE_BY = {
     "admin.end": "admin.post",
     "admin.change": "admin.reset",
     "admin.reset": "admin.change",
+    "admin.platforms": "admin.remove",
+    "admin.platform": "admin.platform",
 }
 #: What nothing undoes: where its form is, and within which element the page says so.
 FINAL = {
@@ -38,6 +40,16 @@ FINAL = {
     "admin.rejudge_challenge": ("/admin/challenges", "section"),
     "admin.merge": ("/admin/users", "details"),
     "admin.reset_link": ("/admin/users", "form"),
+    "admin.remove": ("/admin/platforms", "form"),
+}
+PLATFORM = {
+    "title": "A school's platform",
+    "issuer": "https://school.example",
+    "client_id": "1",
+    "deployments": "1",
+    "key_set_url": "https://school.example/keys",
+    "auth_login_url": "https://school.example/login",
+    "auth_token_url": "https://school.example/token",
 }
 
 
@@ -195,7 +207,8 @@ def test_what_cannot_be_undone_says_so_beforehand(site: Site, root: FlaskClient)
     assert set(UNDONE_BY.values()) <= forms
     ada = site.visitor("ada")
     judged, waiting = send(site, ada), send(site, ada, judged=False)
-    values = {"public_id": judged, "slug": "vector-add", "username": "ada"}
+    values = {"public_id": judged, "slug": "vector-add", "username": "ada", "number": 1}
+    act(root, "/admin/platforms", **PLATFORM)
     for endpoint, (page, element) in FINAL.items():
         named = values | ({"public_id": waiting} if endpoint == "admin.cancel" else {})
         with site.app.test_request_context():

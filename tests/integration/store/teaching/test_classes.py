@@ -11,7 +11,7 @@ from store.clock import utc_now
 from store.models import Assignment, Class, Submission, User
 from store.people.accounts import set_email
 from store.submissions import create_submission
-from store.teaching import classes
+from store.teaching import classes, rights
 from store.teaching.grades import Yardsticks, messages, read_gradebook
 from store.teaching.points import Grade
 from store.teaching.roster import (
@@ -74,10 +74,10 @@ def test_members_their_deadlines_and_their_grades(sessions: sessionmaker[Session
         assert classes.hints_hidden_until(session, "softmax", now=until) is None
         classes.set_extension(session, assignment, user_id=ada.id, due_at=now + timedelta(minutes=1))
         assert classes.hints_hidden_until(session, "softmax", now=now) == assignment.due_at
-        assert classes.is_taught_by(session, sent, user_id=ada.id)
+        assert rights.is_taught_by(session, sent, user_id=ada.id, as_owner=True)
         assert classes.leave(session, group, user_id=ada.id)
         assert not classes.leave(session, group, user_id=ada.id)
-        assert not classes.is_taught_by(session, sent, user_id=ada.id)
+        assert not rights.is_taught_by(session, sent, user_id=ada.id, as_owner=True)
 
 
 def test_a_roster_on_both_databases_and_what_judgements_say(sessions: sessionmaker[Session], ada: User) -> None:
