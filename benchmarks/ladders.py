@@ -104,7 +104,7 @@ def cells(times: list[float | None]) -> list[str]:
 
 
 def section(ladder: Path, steps: dict[str, str], pack: Pack, measured: dict[str, dict[str, Any]]) -> str:
-    """Returns the part of the page that tells of one ladder."""
+    """Returns the part of the page about one ladder."""
     seconds = Times.read(ladder).seconds
     sources = [(ladder / f"{kernel}.cu").resolve() for kernel in steps]
     rows = [measured.get(str(source.relative_to(SOLUTIONS)), {}) for source in sources]

@@ -51,7 +51,7 @@ HANDFUL = 12
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is at one time. ``processes`` are those that stay; ``memory_of`` has their memory by kind, in MB."""
+    """The site's resources at one time. ``processes`` are those that stay; ``memory_of`` is in MB, by kind."""
 
     at_s: float
     memory_mb: float

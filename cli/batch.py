@@ -41,7 +41,7 @@ _EMULATOR = "emulator"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says of a batch. ``precision`` is in ``settings``."""
+    """The options of a batch on the command line. ``precision`` is in ``settings``."""
 
     devices: str
     jobs: int | None

@@ -1,4 +1,4 @@
-"""Output: data to stdout, everything else to stderr. Rich omits colours off a terminal and under NO_COLOR."""
+"""Output: data to stdout, everything else to stderr. Rich omits colors off a terminal and under NO_COLOR."""
 
 from __future__ import annotations
 

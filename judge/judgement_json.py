@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class UnreadableJudgement(ValueError):
-    """The JSON is no judgement, or one of a version that this release does not know."""
+    """The JSON is not a judgement, or has a version that this release does not know."""
 
 
 def to_json(part: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What the emulator finds in a submission that a GPU accepted, as plain frozen data, and its words.
+"""The emulator's findings in a submission that a GPU accepted, as plain frozen data, and their words.
 
 ``judge.rechecking`` makes it, the store keeps it, and the web, the API and the CLI show it.
 """
@@ -35,7 +35,7 @@ class RecheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """What came of a check.
+    """The outcome of a check.
 
     ``headline`` is a clause without anything of the source but line numbers; ``detail`` says more where there is more:
     the failed case, or why the emulator cannot run the program. ``cases`` counts those that ran, ``of`` those that the

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 
 class Verdict(enum.StrEnum):
-    """What the judge says of a case or of a whole submission. The value is what users, the API and the database see."""
+    """The verdict on a case or a whole submission. Users, the API and the database see the value."""
 
     ACCEPTED = "AC"
     WRONG_ANSWER = "WA"

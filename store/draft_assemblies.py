@@ -26,7 +26,7 @@ NOT_MADE = "The judge could not make it; its operator sees why."
 
 @dataclass(frozen=True, slots=True)
 class WantedAssembly:
-    """What a user wants the machine code of, and for which GPU architecture."""
+    """A user's request for the machine code of a source on a GPU architecture."""
 
     user_id: int
     challenge: str

@@ -1,4 +1,4 @@
-"""Keeps what many people look at and what is dear to read for some seconds, so that few requests wait for it.
+"""Caches expensive queries for some seconds, so that few requests wait for them.
 
 What is kept is read anew beside the requests once it is older than ``KEEP``: they get the older one meanwhile, as long
 as it is not older than twice that. A small site keeps nothing: who reads says whether what was read was dear.
@@ -32,7 +32,7 @@ class _Entry:
 
 
 class Kept:
-    """What one process keeps. Safe to use from several threads."""
+    """The cache of one process. Safe to use from several threads."""
 
     def __init__(self, readers: sessionmaker[Session]) -> None:
         self._readers = readers

@@ -1,4 +1,4 @@
-"""What operators change while the site runs, as it is for a request: settings, and the notices on its pages."""
+"""The site's changeable part, as it is for a request: settings, and the notices on its pages."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def owner_name() -> str:
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """What all parts of a worker share.
+    """The resources that all parts of a worker share.
 
     ``sessions`` makes writing sessions and ``reads`` read-only ones. ``stopping`` is set when the process must stop.
     """

@@ -181,7 +181,7 @@ def _send(
     as_json: bool,
     retry_key: str | None = None,
 ) -> None:
-    """Sends all files, and then follows them. Whatever the server has taken is told at once, whatever comes later."""
+    """Sends all files, then follows them. Reports each file as soon as the server has taken it."""
     sources = read_sources(files, challenge=challenge, device=device, language=language)
     several, codes = len(sources) > 1, []
     with connect(server) as api:

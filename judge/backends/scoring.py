@@ -17,7 +17,7 @@ from judge.supervisor.factory import SessionFactory
 
 
 class Ahead(Protocol):
-    """What scoring needs and what does not depend on the submission. ``close`` ends what nobody took. Idempotent."""
+    """Resources for scoring that do not depend on the submission. ``close`` ends those not taken. Idempotent."""
 
     def close(self) -> None: ...
 

@@ -66,7 +66,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is known of a kernel in the end.
+    """The result of a kernel.
 
     ``verdict`` is AC, WA, CE, RE, TLE, MLE, OLE, SV, TI or IE, and None where the challenge is unknown: ``message``
     says why. ``time_s`` is the measured time in seconds, on the emulator the modelled one, of an accepted kernel that

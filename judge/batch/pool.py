@@ -124,7 +124,7 @@ class _Process:
 
 @dataclass
 class _Queues:
-    """What waits, for the processors and for the GPUs."""
+    """The kernels that wait for processors and for GPUs."""
 
     processors: deque[_Task] = field(default_factory=deque)
     devices: deque[_Task] = field(default_factory=deque)
@@ -281,7 +281,7 @@ class Batch:
             self._put(task, first=True)
 
     def _lose(self, target: Target, problem: str, task: _Task) -> None:
-        """Leaves a device out. Where it was the last one, the kernels that need one are told so."""
+        """Leaves a device out. Where it was the last one, the kernels that need one end with a problem."""
         with self._changed:
             is_news = target.name not in self._lost
             self._lost[target.name] = problem

@@ -103,7 +103,7 @@ def says_killed(raw: bytes) -> bool:
 
 
 def capped(text: str, limit_bytes: int, *, truncated: bool = False) -> str:
-    """Returns at most so many bytes of UTF-8, cut at a line, with a note that the rest is left out."""
+    """Returns at most ``limit_bytes`` bytes of UTF-8, cut at a line, with a note that the rest is left out."""
     data = text.encode("utf-8")
     if len(data) <= limit_bytes and not truncated:
         return text

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Buildable(Challenge, Protocol):
-    """What a language needs of a challenge; ``judge.packs.pack.Pack`` satisfies it."""
+    """The part of a challenge that languages need; ``judge.packs.pack.Pack`` satisfies it."""
 
     @property
     def slug(self) -> str: ...

@@ -30,7 +30,7 @@ Checker = Callable[[Mapping[str, Array]], Mismatch | None]
 
 
 def make_checker(pack: Pack, case: Case, inputs: Inputs, expected: Mapping[str, Expected] | None = None) -> Checker:
-    """Returns what checks the outputs of a call with these inputs; the dear part, the reference, is done here.
+    """Returns a function that checks the outputs of a call with these inputs; runs the slow reference here.
 
     ``inputs`` are as they were before the call. ``expected`` is what ``expected_outputs`` made of them, if it is known.
     """

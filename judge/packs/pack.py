@@ -88,7 +88,7 @@ class PackBuild:
 
 @dataclass(frozen=True, slots=True)
 class PackBench:
-    """What a timed call has to move (``bytes``) and compute (``flops``) at the least.
+    """The least that a timed call has to move (``bytes``) and compute (``flops``).
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
     ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``

@@ -31,7 +31,7 @@ _V1_CHARGE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the group has used so far; None where the controller is missing.
+    """The resources that the group has used so far; None where the controller is missing.
 
     ``oom_killed``: the group's own memory limit killed a process of it. The OOM killer of the machine or of a container
     above it does not count.

@@ -1,4 +1,4 @@
-"""What a jail may see and use, as plain data. ``bwrap.py`` turns it into arguments, ``launch.py`` into a process.
+"""The policy of a jail as plain data. ``bwrap.py`` turns it into arguments, ``launch.py`` into a process.
 
 A jail starts with nothing; a policy names what is added. A bind usually keeps the path that its files have outside, so
 that an interpreter finds its own files. Later binds lie over earlier ones, and all of them over ``/tmp``.

@@ -59,7 +59,7 @@ def has_one_order(fault: MemoryFault) -> bool:
 def with_cause(
     message: str, mismatch: Mismatch, artifact: Artifact, source: str, *, is_byte: bool, has_halves: bool
 ) -> str:
-    """Returns the message of a wrong answer with what its numbers, or the compiled code, tell of its cause.
+    """Returns the message of a wrong answer with the cause that its numbers, or the compiled code, suggest.
 
     ``is_byte``: the wrong output's elements are bytes; ``has_halves`` is as for ``precision``.
     """

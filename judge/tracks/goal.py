@@ -167,7 +167,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """What one judgement shows of a goal. ``value`` is None where the judgement does not have the figure."""
+    """The result of one judgement for a goal. ``value`` is None where the judgement does not have the figure."""
 
     goal: Goal
     value: float | None

@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """What a pack is now."""
+    """The present state of a pack."""
 
     pack: str
     kernels: str

@@ -76,7 +76,7 @@ class _Cost:
 
 
 class _Reached:
-    """What the cases of a pack reach on the emulator, and on any device."""
+    """The values that the cases of a pack reach on the emulator, and on any device."""
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack

@@ -64,7 +64,7 @@ class Verification:
 
     @property
     def entry(self) -> Entry | None:
-        """What the ledger keeps of a pack that was verified without an error; None of another."""
+        """The ledger's entry for a pack that was verified without an error; None for any other pack."""
         if self.pack is None or not self.ok:
             return None
         now = Digests.of(self.pack.directory)

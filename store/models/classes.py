@@ -14,7 +14,7 @@ from store.models.users import User
 
 
 class Counts(enum.StrEnum):
-    """What a submission needs to count for an assignment: see ``store.teaching.grades``."""
+    """The condition under which a submission counts for an assignment: see ``store.teaching.grades``."""
 
     ACCEPTED = "accepted"
     #: Accepted, with this medal of the challenge or a better one.
@@ -52,7 +52,7 @@ class Class(Base):
 
 
 class StaffRole(enum.StrEnum):
-    """What somebody who teaches a class is in it: ``store.teaching.rights`` says what each may do."""
+    """The role of somebody who teaches a class: ``store.teaching.rights`` says what each may do."""
 
     #: Whom ``Class.owner_id`` names.
     OWNER = "owner"

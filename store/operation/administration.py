@@ -1,4 +1,4 @@
-"""What operators do to users, submissions and devices. Each function records itself in the operators' log.
+"""The operators' actions on users, submissions and devices. Each function records itself in the operators' log.
 
 The caller commits, and then rings where a job waits again.
 """

@@ -141,7 +141,7 @@ def is_frozen(contest: Contest, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Who takes part in a contest, users or teams, and their best result for each challenge that has one."""
+    """A participant of a contest, a user or a team, and the best result for each challenge that has one."""
 
     members: tuple[str, ...]
     results: Mapping[tuple[str, str], Result]

@@ -48,7 +48,7 @@ Key = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Yardsticks:
-    """What the packs say of speeds: the medals of a challenge and a metric, and the plain kernel's seconds.
+    """The packs' speeds: the medals of a challenge and a metric, and the plain kernel's seconds.
 
     The latter is by challenge, device and metric.
     """
@@ -165,7 +165,7 @@ def read_gradebook(
 
 
 class _Row(Protocol):
-    """What decides whether an accepted submission reaches a target."""
+    """The figures that decide whether an accepted submission reaches a target."""
 
     challenge: str
     device_key: str

@@ -1,4 +1,4 @@
-"""What classes exchange with courses of learning platforms: members, links to assignments, and points.
+"""The exchange of classes with courses of learning platforms: members, links to assignments, and points.
 
 Nothing is queued. A link says when its points are compared next with those that the platform has accepted, and what
 differs is sent: a change is lost neither with a process nor with a platform that is away for days. ``workers.lti``
@@ -175,7 +175,7 @@ def finish_roster(session: Session, course_id: int, *, problem: str | None, outc
 
 
 def pause(attempts: int) -> timedelta:
-    """Returns how long to wait after so many failures in a row."""
+    """Returns how long to wait after ``attempts`` failures in a row."""
     doubled: timedelta = _FIRST_PAUSE * 2 ** min(attempts - 1, 10)
     return min(_LONGEST_PAUSE, doubled)
 

@@ -37,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class RosterChange:
-    """What a list changed: how many entries are new and how many others differ, who joined, and who is off the list."""
+    """The changes by a list: how many entries are new, how many others differ, who joined, and who is off the list."""
 
     new: int
     changed: int

@@ -42,7 +42,7 @@ Judge = Callable[..., Judgement]
 
 
 def _marked(what: Hostile | str) -> Any:
-    """What needs Triton says so."""
+    """Returns the parameter, with a marker where it needs Triton."""
     needs = what == "triton" or (isinstance(what, Hostile) and what.language == "triton")
     return pytest.param(what, marks=[pytest.mark.triton] if needs else [])
 

@@ -33,7 +33,7 @@ _WIDTH = 200
 
 @dataclass
 class Table:
-    """What was judged. A row is told as soon as it is known: a session on a lent GPU may be cut off."""
+    """A judged kernel. Each row is printed at once: a session on a lent GPU may be cut off."""
 
     tell: Callable[[str], Any]
     honest: dict[Path, Judgement] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Who may see and change which class. For everybody else there is nothing at its address."""
+"""Rights to see and change classes. For everybody else there is nothing at a class's address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the teacher makes of the members' work: the grades as CSV, and which sources are alike."""
+"""Teachers' results for the members' work: the grades as CSV, and which sources are alike."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def _with_stuck(rows: list[Row]) -> list[Row]:
 
 
 def _last_alike(cell: Cell) -> Sequence[Attempt]:
-    """Returns the last tries if they have one verdict and it is no success; else none."""
+    """Returns the last tries if they have one verdict and it is not a success; else none."""
     last = [each for each in cell.attempts if each.is_judged][-ALIKE:]
     alike = len(last) == ALIKE and len({each.verdict for each in last}) == 1
     return last if alike and last[0].verdict != Verdict.ACCEPTED and not cell.grade.reached else ()

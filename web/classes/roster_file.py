@@ -28,7 +28,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class RosterError(Exception):
-    """What is wrong with a list, in a sentence for its teacher."""
+    """A fault in a list, in a sentence for its teacher."""
 
 
 def read_roster(data: bytes) -> list[Person]:

@@ -1,4 +1,4 @@
-"""What a user's public page and its JSON show."""
+"""A user's public page and its JSON."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _LEAST_WIDTH = 160
 
 
 def mismatch_chart(found: MismatchMap, title: str) -> Markup:
-    """Draws the cells in which elements are wrong; the fuller the colour, the more of them are."""
+    """Draws the cells in which elements are wrong; the fuller the color, the more of them are."""
     is_vector = len(found.cells) == 1
     columns = len(found.cells[0])
     wide = max(1, min(_CELL, _MOST_WIDTH // columns), -(-_LEAST_WIDTH // columns))

@@ -240,7 +240,7 @@ def _recheck_url(submission: Submission) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAgain:
-    """What came of an accepted submission after its judgement; None where there was nothing."""
+    """The checks of an accepted submission after its judgement; None where there were none."""
 
     audit: AuditView | None
     recheck: RecheckView | None

@@ -25,7 +25,7 @@ _NARROW = {
 
 
 class WrongResult(Exception):
-    """A baseline that returned what is no output of the pack. The message says which and why."""
+    """A baseline returned something other than the pack's outputs. The message says which baseline and why."""
 
 
 class Call:

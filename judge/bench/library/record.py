@@ -1,4 +1,4 @@
-"""What is known of libraries' times: their form, what they hold for, and where a machine keeps them.
+"""The record of libraries' times: their form, what they hold for, and where a machine keeps them.
 
 Imports neither PyTorch nor CuPy: pages and commands read times that another process measured.
 """

@@ -40,7 +40,7 @@ _NEAR_COPY_SHARE = 0.25
 
 
 class Purpose(enum.Enum):
-    """What a burst is for; only the supervisor knows."""
+    """The purpose of a burst; only the supervisor knows it."""
 
     WARM_UP = "warm-up"
     TIMED = "timed"

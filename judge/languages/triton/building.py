@@ -80,7 +80,7 @@ def solve(*arguments):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of the first jail: the kernels, or the reason why there are none.
+    """The result of the first jail: the kernels, or the reason why there are none.
 
     ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author.
     """

@@ -33,7 +33,7 @@ class CustomInputError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CustomField:
-    """What a user may set: its name, what it is, what it is unless set, and what it may be."""
+    """A value that a user may set: its name, its kind, its default and its range."""
 
     name: str
     kind: str

@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 
 class SignatureError(ValueError):
-    """A text that is no signature of ``solve``. ``at`` is the index of the character from which on it is not."""
+    """A text is not a signature of ``solve``. ``at`` is the index of the first wrong character."""
 
     def __init__(self, message: str, at: int) -> None:
         self.at = at

@@ -33,7 +33,7 @@ class NotCompiledError(RuntimeError):
 
 
 class Launcher(Protocol):
-    """What a launch becomes."""
+    """Performs the launches of kernels."""
 
     def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
         """Launches the first of the autotuned kernel's configurations, each in words and as a launch, that compiles."""

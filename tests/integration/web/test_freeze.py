@@ -228,7 +228,7 @@ class Friday:
         self.tokens = {name: site.token_of(name) for name in self.clients if name != "nobody"}
 
     def send(self, name: str, hours: float, value: float | None, slug: str = SLUG) -> str:
-        """Submits so many hours after noon, and judges: accepted with a time, or wrong for None."""
+        """Submits ``hours`` hours after noon, and judges: accepted with a time, or wrong for None."""
         self.clock.now = NOON + timedelta(hours=hours)
         data = {"source": f"// of {name}: {value}", "device": H200.key, "mode": "submit"}
         page = f"/challenges/{slug}"

@@ -1,4 +1,4 @@
-"""The plainest honest kernel adds every term to one float accumulator: that is no wrong answer.
+"""The plainest honest kernel, which adds every term to one float accumulator, is accepted.
 
 Held over many draws of each functional case and of the emulator's benchmark. A GPU's benchmark has tens of millions of
 terms, of which those of one sign do vanish in one accumulator: ``judge.check.tolerance`` says where the bound ends.

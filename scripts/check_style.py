@@ -1,0 +1,144 @@
+"""Refuses turns of phrase that readers stumble over, in documents, templates and the first lines of docstrings.
+
+``docs/style.md`` shows each rule with a better sentence. ``make lint`` runs this file; it needs no package.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Folders whose Python has docstrings of ours. A pack's digest holds its files' text, so ``challenges`` stays as it is.
+CODE = ("benchmarks", "cli", "emulator", "judge", "logs", "migrations", "scripts", "store", "tests", "web", "workers")
+#: Documents made from other texts (kernels' comments, the output of commands), and the page that shows bad turns.
+LEFT_OUT = {"docs/ladders.md", "docs/terminal-session.md", "docs/style.md"}
+#: Lines that may stay, as (file, a part of the line): the reason.
+ALLOWED: dict[tuple[str, str], str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A turn that is refused. ``pattern`` matches it, and ``advice`` gives the reason and a better turn."""
+
+    pattern: re.Pattern[str]
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A refused turn. ``path`` is relative to the repository, ``line`` counts from 1."""
+
+    path: str
+    line: int
+    turn: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f'{self.path}:{self.line}: "{self.turn}": {self.advice}'
+
+
+#: Stems whose US spelling differs, by the British one.
+US_SPELLING = {
+    "behaviour": "behavior",
+    "centre": "center",
+    "colour": "color",
+    "favour": "favor",
+    "initialis": "initializ",
+    "neighbour": "neighbor",
+    "normalis": "normaliz",
+    "optimis(?!t|m)": "optimiz",
+    "organis": "organiz",
+    "quantis": "quantiz",
+    "recognis": "recogniz",
+    "serialis": "serializ",
+    "synchronis": "synchroniz",
+}
+RULES = (
+    Rule(
+        re.compile(
+            r"\b(?:is|are|was|were|be|been|being)\s+told\b|\btold\s+(?:of|about)\b|\btell(?:s|ing)?\s+of\b", re.I
+        ),
+        'only people are told things; say who reports, names or shows what ("the page shows the fault")',
+    ),
+    Rule(re.compile(r"\bdear(?:er|est)?\b", re.I), 'a reader thinks of a letter; say "expensive", "slow" or "costly"'),
+    Rule(
+        re.compile(r"(?<!there\s)\b(?:is|are|was|were|be)\s+no\s+(?!longer\b|more\b|less\b|one\b|\w+er\s)\w+", re.I),
+        'a negated noun reads as a riddle; negate the verb ("is not a kernel") or say "there is no"',
+    ),
+    Rule(
+        re.compile(r"\bso\s+many\b(?!\s+\w+\s+that\b)", re.I),
+        'the number is missing; name it or its parameter ("up to ``threads`` requests")',
+    ),
+    Rule(
+        re.compile(r"(?<![#\[] )(?<![\[*])\bWhat\s[^.?!|<]*[.!](?!\w)"),
+        'a clause as the subject hides who acts; begin with the noun ("The compiler\'s output is …")',
+    ),
+    Rule(
+        re.compile(rf"\b\w*(?:{'|'.join(US_SPELLING)})\w*", re.I),
+        "spelling is that of the US: color, neighbor, behavior, normalize, synchronize, initialize",
+    ),
+)
+#: A clause in place of a noun or a verb, at the beginning of a docstring.
+CLAUSE = Rule(
+    re.compile(r"^(?:What|Who|Whoever|Whatever|That)\b(?!.*\?)[^.]*"),
+    "a docstring begins with a verb in the third person (functions) or with a noun (classes, modules)",
+)
+
+_STRING = re.compile(r'^([^\n"\'#]*)"""(.*?)"""', re.M | re.S)
+_CODE = re.compile(r"^```.*?^```|``[^`]+``|`[^`\n]+`|\]\([^)]*\)|https?://\S+", re.M | re.S)
+
+
+def docstrings(text: str) -> Iterator[tuple[int, str]]:
+    """Yields the first line of each docstring in Python source, after the number of its line."""
+    for found in _STRING.finditer(text):
+        before, content = found.groups()
+        if before.strip(" rR") == "" and content.strip():
+            yield text.count("\n", 0, found.start(2)) + 1, content.split("\n", 1)[0]
+
+
+def refused(text: str, rules: tuple[Rule, ...] = RULES) -> Iterator[tuple[int, str, str]]:
+    """Yields (line in ``text``, turn, advice) of each refused turn. Code in backticks and addresses do not count."""
+    prose = _CODE.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), text)
+    for rule in rules:
+        for found in rule.pattern.finditer(prose):
+            yield prose.count("\n", 0, found.start()) + 1, " ".join(found[0].split())[:60], rule.advice
+
+
+def findings(root: Path) -> Iterator[Finding]:
+    """Yields the refused turns of the repository at ``root``, whether allowed or not."""
+    for path in sorted([*root.glob("*.md"), *root.glob("docs/**/*.md"), *root.glob("web/templates/**/*.html")]):
+        name = path.relative_to(root).as_posix()
+        if name not in LEFT_OUT:
+            for line, turn, advice in refused(path.read_text("utf-8")):
+                yield Finding(name, line, turn, advice)
+    for path in sorted(each for folder in CODE for each in (root / folder).rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        for at, first in docstrings(path.read_text("utf-8")):
+            for _, turn, advice in refused(first, (*RULES[:4], *RULES[5:], CLAUSE)):
+                yield Finding(name, at, turn, advice)
+
+
+def main() -> int:
+    """Prints the refused turns. Returns 1 if there are any, or if an exception in ``ALLOWED`` matches nothing."""
+    unused = dict(ALLOWED)
+    failed = False
+    for finding in findings(ROOT):
+        line = (ROOT / finding.path).read_text("utf-8").splitlines()[finding.line - 1]
+        allowed = [key for key in ALLOWED if key[0] == finding.path and key[1] in line]
+        for key in allowed:
+            unused.pop(key, None)
+        if not allowed:
+            failed = True
+            print(finding)
+    for path, part in unused:
+        failed = True
+        print(f'scripts/check_style.py: ALLOWED names "{part}" in {path}, which nothing refuses: delete the entry')
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
