@@ -8,7 +8,6 @@ import pytest
 
 from scripts.check_style import CLAUSE, RULES, docstrings, findings, refused
 
-
 PAIRS = [
     ("The author is told the line.", "The page shows the line."),
     ("A message tells of races.", "A message names races."),
