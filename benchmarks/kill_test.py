@@ -93,7 +93,7 @@ class Killer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Idempotent. What was killed last is started again."""
+        """Idempotent. Starts again what it killed last."""
         self._over.set()
         self._thread.join()
 

@@ -1,10 +1,11 @@
-"""Refuses turns of phrase that readers stumble over, in documents, templates and the first lines of docstrings.
+"""Refuses turns of phrase that readers stumble over, in documents, templates, messages and docstrings' first lines.
 
 ``docs/style.md`` shows each rule with a better sentence. ``make lint`` runs this file; it needs no package.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 #: Folders whose Python has docstrings of ours. A pack's digest holds its files' text, so ``challenges`` stays as it is.
 CODE = ("benchmarks", "cli", "emulator", "judge", "logs", "migrations", "scripts", "store", "tests", "web", "workers")
+#: Folders whose other strings are checked too, as messages. Digests of judgements hold those of the judge.
+MESSAGES = ("cli", "store", "web", "workers")
 #: Documents made from other texts (kernels' comments, the output of commands), and the page that shows bad turns.
 LEFT_OUT = {"docs/ladders.md", "docs/terminal-session.md", "docs/style.md"}
 #: Lines that may stay, as (file, a part of the line): the reason.
@@ -75,7 +78,7 @@ RULES = (
         'the number is missing; name it or its parameter ("up to ``threads`` requests")',
     ),
     Rule(
-        re.compile(r"(?<![#\[] )(?<![\[*])\bWhat\s[^.?!|<]*[.!](?!\w)"),
+        re.compile(r"(?<![#\[] )(?<![\[*(\x22])\bWhat\s[^.?!|<]*[.!](?!\w)"),
         'a clause as the subject hides who acts; begin with the noun ("The compiler\'s output is …")',
     ),
     Rule(
@@ -101,6 +104,16 @@ def docstrings(text: str) -> Iterator[tuple[int, str]]:
             yield text.count("\n", 0, found.start(2)) + 1, content.split("\n", 1)[0]
 
 
+def messages(text: str) -> Iterator[tuple[int, str]]:
+    """Yields each string of several words in Python source but for docstrings, after the number of its line."""
+    for node in ast.walk(ast.parse(text)):
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.Constant) or isinstance(node, ast.Expr):
+                continue
+            if isinstance(child.value, str) and " " in child.value:
+                yield child.lineno, child.value
+
+
 def refused(text: str, rules: tuple[Rule, ...] = RULES) -> Iterator[tuple[int, str, str]]:
     """Yields (line in ``text``, turn, advice) of each refused turn. Code in backticks and addresses do not count."""
     prose = _CODE.sub(lambda found: re.sub(r"[^\n]", "_", found[0]), text)
@@ -118,8 +131,12 @@ def findings(root: Path) -> Iterator[Finding]:
                 yield Finding(name, line, turn, advice)
     for path in sorted(each for folder in CODE for each in (root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        for at, first in docstrings(path.read_text("utf-8")):
-            for _, turn, advice in refused(first, (*RULES[:4], *RULES[5:], CLAUSE)):
+        text = path.read_text("utf-8")
+        for at, first in docstrings(text):
+            for _, turn, advice in refused(first, (*RULES, CLAUSE)):
+                yield Finding(name, at, turn, advice)
+        for at, message in messages(text) if name.startswith(tuple(f"{folder}/" for folder in MESSAGES)) else ():
+            for _, turn, advice in refused(message):
                 yield Finding(name, at, turn, advice)
 
 

@@ -88,7 +88,7 @@ def hold(
     key: Key,
     reason: Annotated[str, typer.Argument(help="Why. The log keeps it, and operators see it.", show_default=False)],
 ) -> None:
-    """Let a device finish what runs and take nothing new. What is sent to it waits."""
+    """Let a device finish what runs and take nothing new. New submissions to it wait."""
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
     with _act(key) as (administration, session, device, now):

@@ -79,7 +79,7 @@ class RoleName(StrEnum):
 @app.command("role")
 def role(
     name: Annotated[str, typer.Argument(help="The user's name.")],
-    role: Annotated[RoleName, typer.Argument(help="What the user may do from now on.")],
+    role: Annotated[RoleName, typer.Argument(help="The user's role from now on.")],
 ) -> None:
     """Give a user a role; an operator runs the site, at /admin."""
     with _act(name) as (administration, session, actor, user, now):

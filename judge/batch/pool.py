@@ -207,7 +207,7 @@ class Batch:
         return steps
 
     def _put(self, task: _Task, *, first: bool = False) -> None:
-        """Lets a task wait for its next step. What has begun comes before what has not."""
+        """Lets a task wait for its next step. Kernels that have begun come before those that have not."""
         waiting = self._queues.devices if task.steps[0].target is None else self._queues.processors
         (waiting.appendleft if first else waiting.append)(task)
         self._changed.notify_all()

@@ -81,4 +81,4 @@ def _scale(found: MismatchMap) -> str:
     if down == across == 1:
         return "Each cell is one element."
     cell = f"{whole(across)} elements" if found.height == 1 else f"{whole(down)} × {whole(across)} elements"
-    return f"A cell is up to {cell}; the fuller its colour, the more of them are wrong."
+    return f"A cell is up to {cell}; the fuller its color, the more of them are wrong."

@@ -172,7 +172,7 @@ def run_top(execute: Callable[[], Any]) -> Any:
 
 
 def record(solve: Callable[..., Any], shapes: Sequence[CallShape], launcher: RecordingLauncher) -> None:
-    """Calls ``solve`` for each shape. What it raises is left to the call that is judged. Raises TooManyError."""
+    """Calls ``solve`` for each shape. Ignores exceptions: the judged call raises them again. Raises TooManyError."""
     memory = NoMemory()
     with _alarm():
         try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.check_style import CLAUSE, RULES, docstrings, findings, refused
+from scripts.check_style import CLAUSE, RULES, docstrings, findings, messages, refused
 
 PAIRS = [
     ("The author is told the line.", "The page shows the line."),
@@ -43,8 +43,13 @@ def test_docstrings_are_found_and_other_strings_are_not() -> None:
     assert list(docstrings(code)) == [(1, "A module."), (7, "Returns.")]
 
 
+def test_messages_are_strings_of_several_words() -> None:
+    code = 'def f(a):\n    """Returns it."""\n    return {"key": f"{a} is told", "word": "x y"}\n'
+    assert sorted(messages(code)) == [(3, " is told"), (3, "x y")]
+
+
 def test_a_docstring_that_begins_with_a_clause_is_refused(tmp_path: Path) -> None:
     (tmp_path / "judge").mkdir()
-    (tmp_path / "judge/it.py").write_text('"""What waits."""\n')
+    (tmp_path / "judge/it.py").write_text('"""Who waits."""\n')
     [finding] = findings(tmp_path)
     assert (finding.path, finding.line, finding.advice) == ("judge/it.py", 1, CLAUSE.advice)
