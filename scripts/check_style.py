@@ -44,22 +44,11 @@ class Finding:
         return f'{self.path}:{self.line}: "{self.turn}": {self.advice}'
 
 
-#: Stems whose US spelling differs, by the British one.
-US_SPELLING = {
-    "behaviour": "behavior",
-    "centre": "center",
-    "colour": "color",
-    "favour": "favor",
-    "initialis": "initializ",
-    "neighbour": "neighbor",
-    "normalis": "normaliz",
-    "optimis(?!t|m)": "optimiz",
-    "organis": "organiz",
-    "quantis": "quantiz",
-    "recognis": "recogniz",
-    "serialis": "serializ",
-    "synchronis": "synchroniz",
-}
+#: Parts of words that are spelled otherwise in the US.
+BRITISH = (
+    "behaviour|centre|colour|favour|initialis|neighbour|normalis|optimis(?!t|m)|organis|quantis|recognis|serialis|"
+    "synchronis"
+)
 RULES = (
     Rule(
         re.compile(
@@ -82,7 +71,7 @@ RULES = (
         'a clause as the subject hides who acts; begin with the noun ("The compiler\'s output is …")',
     ),
     Rule(
-        re.compile(rf"\b\w*(?:{'|'.join(US_SPELLING)})\w*", re.I),
+        re.compile(rf"\b\w*(?:{BRITISH})\w*", re.I),
         "spelling is that of the US: color, neighbor, behavior, normalize, synchronize, initialize",
     ),
 )
