@@ -68,7 +68,7 @@ class Task:
         return str(self.expected.path.relative_to(ROOT))
 
     def key(self, device: DeviceInfo, *, timed: bool) -> str:
-        """Names what the judgement depends on: the source, the pack, the device, and whether times are measured."""
+        """Names the inputs of the judgement: the source, the pack, the device, and whether times are measured."""
         source = hashlib.sha256(self.expected.path.read_bytes()).hexdigest()[:16]
         return f"{device.key} {'timed' if timed else 'untimed'} {self.pack.digest[:16]} {source} {self.name}"
 

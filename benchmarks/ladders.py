@@ -61,7 +61,7 @@ class Times:
         return cls(file, **json.loads(file.read_text())) if file.exists() else cls(file)
 
     def write(self, kernels: list[str]) -> None:
-        """Writes what is known of the kernels."""
+        """Writes the figures of the kernels."""
         known = [kernel for kernel in kernels if kernel in self.seconds]
         document = {
             "gpu": self.gpu,

@@ -1,4 +1,4 @@
-"""Measures what open live streams cost the website, and how long pages take meanwhile.
+"""Measures the website's cost of open live streams, and how long pages take meanwhile.
 
     python benchmarks/watchers.py
     python benchmarks/watchers.py --watchers 2000 --database-url postgresql://gj@127.0.0.1/empty --redis-url redis://…

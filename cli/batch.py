@@ -89,7 +89,7 @@ def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSet
 def judge_folders(
     given: list[Path], challenge: str | None, out: Path, options: Options, settings: JudgeSettings, *, resume: bool
 ) -> int:
-    """Judges what folders and files hold, writes a line for each, and returns the exit code of the worst."""
+    """Judges the kernels in folders and files, writes a line for each, and returns the worst exit code."""
     paths = kernel_paths(given)
     plan, settings = make_plan(options, settings)
     slugs = need("judge.packs.collection.registry", "judge").slugs(options.packs)
@@ -203,7 +203,7 @@ def _line(result: Result, plan: Plan, settings: JudgeSettings) -> dict[str, Any]
 
 
 def _key(kernel: Kernel, plan: Plan, settings: JudgeSettings) -> str:
-    """Names what a judgement depends on: where it differs, ``--resume`` judges again."""
+    """Names the inputs of a judgement: where they differ, ``--resume`` judges again."""
     kinds = sorted({target.device.key for target in plan.targets})
     about = [
         kernel.name, kernel.challenge, kernel.language, kinds, plan.mode, plan.screen is not None, settings.precision,

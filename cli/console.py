@@ -74,7 +74,7 @@ def has_printed_json() -> bool:
 
 
 def start_afresh() -> None:
-    """Forgets what earlier commands of this process printed."""
+    """Forgets the output of earlier commands of this process."""
     global _has_printed_json
     _has_printed_json = False
 

@@ -83,7 +83,7 @@ class Overrun:
 
 
 def find_overruns(extents: Sequence[SharedExtent], sources: Mapping[str, str]) -> tuple[Overrun, ...]:
-    """Returns what leaves its part, the first at each line. ``sources`` are texts by the names that extents have."""
+    """Returns the accesses that leave their part, the first at each line. ``sources`` are texts by extents' names."""
     uses = {file: uses_by_line(text) for file, text in sources.items()}
     launches: dict[int, list[SharedExtent]] = defaultdict(list)
     for extent in extents:

@@ -52,7 +52,7 @@ class Recheck:
 
 
 def unchecked(why: str, detail: str = "", *, cases: int = 0, of: int = 0) -> Recheck:
-    """Returns what is said of a submission that could not be checked."""
+    """Returns the result for a submission that could not be checked."""
     return Recheck(RecheckOutcome.UNCHECKED, why, _one_line(detail), cases, of)
 
 
@@ -62,7 +62,7 @@ def is_of_the_program(message: str) -> bool:
 
 
 def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
-    """Returns what the judged cases say, the last of which is the only one that may have failed.
+    """Returns the result of the judged cases, of which only the last may have failed.
 
     A wrong answer counts as found, and so does a race on shared memory; other findings in accepted cases are warnings,
     as in a judgement on the emulator. What stops a case without a finding (a time limit, a failed call) may be the
@@ -92,7 +92,7 @@ def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
 
 
 def findings_in_words(findings: Sequence[MemoryFault]) -> str:
-    """Returns what was found, by kind, with the lines: ``race on shared memory, lines 39 and 44``."""
+    """Returns the findings by kind, with the lines: ``race on shared memory, lines 39 and 44``."""
     lines: dict[str, set[int]] = {}
     for fault in findings:
         lines.setdefault(fault.kind, set()).update(_own_lines(fault))

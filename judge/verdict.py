@@ -61,7 +61,7 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def faults_in_words(kinds: Collection[str]) -> str:
-    """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
+    """Returns the end of a sentence on accepted cases with faults of these kinds: ``showed a race``."""
     if all(kind.startswith("out-of-bounds") for kind in kinds):
         return "touched memory outside the buffers"
     return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"

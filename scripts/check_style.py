@@ -77,8 +77,8 @@ RULES = (
 )
 #: A clause in place of a noun or a verb, at the beginning of a docstring.
 CLAUSE = Rule(
-    re.compile(r"^(?:What|Who|Whoever|Whatever|That)\b(?!.*\?)[^.]*"),
-    "a docstring begins with a verb in the third person (functions) or with a noun (classes, modules)",
+    re.compile(r"^(?:(?:Returns|Yields) what(?:ever)?|What|Who|Whoever|Whatever|That)\b(?!.*\?)[^.]*"),
+    'a clause names nothing; begin with a noun (classes), or with a verb and a noun ("Returns the error")',
 )
 
 _STRING = re.compile(r'^([^\n"\'#]*)"""(.*?)"""', re.M | re.S)

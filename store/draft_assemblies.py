@@ -107,7 +107,7 @@ def refuse_draft_assembly(session: Session, lease: DraftLease, problem: str, *, 
 
 
 def purge_draft_assemblies(session: Session, *, now: datetime, keep_s: float) -> None:
-    """Deletes what was asked for more than ``keep_s`` seconds ago."""
+    """Deletes requests older than ``keep_s`` seconds."""
     old = delete(DraftAssembly).where(DraftAssembly.asked_at < now - timedelta(seconds=keep_s))
     session.execute(old.execution_options(synchronize_session=False))
 

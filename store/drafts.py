@@ -1,4 +1,4 @@
-"""Keeps what users write for a challenge, with its earlier versions. The caller commits.
+"""Keeps the users' drafts for a challenge, with their earlier versions. The caller commits.
 
 Every save raises the version, and a save names the version that it was written on: of two windows that write at once
 the second is told of the first instead of overwriting it. Saves within one spell of writing replace each other, so that

@@ -49,7 +49,7 @@ class Kept:
         clock: Clock,
         is_dear: Callable[[T], bool],
     ) -> T:
-        """Returns what ``read`` returns, now with ``session`` or a short time ago.
+        """Returns the result of ``read``, now with ``session`` or from a short time ago.
 
         ``read`` also runs in another thread: it must use nothing of the request but the session that it is given.
         """

@@ -50,7 +50,7 @@ def register_site(app: Flask) -> None:
 
 
 def _or_else(read: Callable[[], T], otherwise: T) -> T:
-    """Returns what ``read`` finds in the database, or ``otherwise`` if the database cannot be reached."""
+    """Returns the result of ``read``, or ``otherwise`` if the database cannot be reached."""
     if g.get("database_away"):
         return otherwise
     try:

@@ -1,4 +1,4 @@
-"""Holds what all parts of a worker share; made once when the process starts."""
+"""Holds the resources that all parts of a worker share; made once when the process starts."""
 
 from __future__ import annotations
 

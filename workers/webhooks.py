@@ -57,7 +57,7 @@ def send_due(context: WorkerContext) -> int:
 
 
 def send_for_ever(context: WorkerContext) -> None:
-    """Sends what is due until the process is stopped. Logs database errors and goes on."""
+    """Sends webhooks that are due until the process is stopped. Logs database errors and goes on."""
     while not context.stopping.wait(context.settings.sweep_s):
         try:
             send_due(context)

@@ -106,7 +106,7 @@ def release(key: Key) -> None:
 
 @contextmanager
 def _act(key: str) -> Iterator[tuple[Any, Session, Device, datetime]]:
-    """Yields what an action on a device needs. Raises CliError if there is none, or the action is not possible."""
+    """Yields the arguments of an action on a device. Raises CliError if there is none, or it cannot be done."""
     administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
         device = session.get(need("store.models", "server").Device, key)

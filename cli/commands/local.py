@@ -255,7 +255,7 @@ def _judge_one(
 def _recheck(
     source: Source, judgement: Judgement, seed: int, packs: list[Path] | None, settings: JudgeSettings
 ) -> Recheck | None:
-    """Checks what a GPU accepted on the emulator. Returns None for what needs no check."""
+    """Checks on the emulator the kernels that a GPU accepted. Returns None where no check is needed."""
     kind = need("judge.kinds", "judge").KINDS.get(judgement.device.kind)
     if judgement.verdict is not Verdict.ACCEPTED or kind is None or kind.rechecked_on is None:
         return None

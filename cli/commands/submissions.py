@@ -298,7 +298,7 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int
 
 
 def _print_recheck(status: SubmissionStatus) -> None:
-    """Prints what the emulator says of what a GPU accepted, or that it was not asked yet."""
+    """Prints the emulator's findings in a submission that a GPU accepted, or that they are not there yet."""
     if status.recheck is None:
         return
     if status.recheck.result is None:

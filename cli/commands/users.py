@@ -153,7 +153,7 @@ def list_(
 
 @contextmanager
 def _act(name: str) -> Iterator[tuple[Any, Session, Actor, User, datetime]]:
-    """Yields what an action on a user needs: its module, the transaction, who acts, the user, and the time.
+    """Yields the arguments of an action on a user: its module, the transaction, the actor, the user, and the time.
 
     Raises CliError if there is no such user, or the action is not possible.
     """

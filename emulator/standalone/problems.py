@@ -1,4 +1,4 @@
-"""Collects what is wrong with a program into one list, whichever check found it."""
+"""Collects a program's problems into one list, whichever check found them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Result:
         return _UNUSABLE if self.verdict is None else self.verdict.exit_code
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what is written of it, but for its name."""
+        """Returns the result as JSON, without its name."""
         judgement = self.judgement or {}
         return {
             "challenge": self.kernel.challenge,

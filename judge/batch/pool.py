@@ -150,7 +150,7 @@ class Batch:
         self._most = _ON_THEIR_WAY * (plan.jobs + plan.beside * len(self._gpus))
 
     def results(self, kernels: Iterable[Kernel | Result]) -> Iterator[Result]:
-        """Yields what is known of each kernel as soon as it is. A Result among the kernels is passed on.
+        """Yields the result of each kernel as soon as it is there. A Result among the kernels is passed on.
 
         Reads ahead of what is judged, but not far. Raises what reading ``kernels`` raises.
         """

@@ -118,7 +118,7 @@ def _expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expec
 
 @runs_pack_code
 def reference_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Array]:  # noqa: ARG001 -- bounds the call
-    """Returns what the reference makes of the inputs, by output."""
+    """Returns the reference's results for the inputs, by output."""
     made = _by_output(pack, pack.reference.reference(**inputs))
     return {name: np.asarray(values) for name, values in made.items()}
 

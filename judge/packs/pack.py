@@ -146,7 +146,7 @@ class Case:
         return dataclasses.replace(self, parameters={**self.parameters, name: value})
 
     def distribution(self, argument: Argument) -> Distribution | None:
-        """Returns what fills an argument in this case; None where the pack's ``make_inputs`` makes it."""
+        """Returns the distribution of an argument in this case; None where the pack's ``make_inputs`` makes it."""
         return self.distributions.get(argument.name) or argument.distribution
 
 

@@ -1,4 +1,4 @@
-"""Evaluates what a pack states over its axes and parameters: shapes, bytes, operations."""
+"""Evaluates a pack's expressions over its axes and parameters: shapes, bytes, operations."""
 
 from __future__ import annotations
 

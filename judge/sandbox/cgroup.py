@@ -103,7 +103,7 @@ class Group:
         return any(process_ids(folder) for folder in self._unique())
 
     def remove(self, *, within_s: float = 2.0) -> bool:
-        """Kills what is left and removes the group.
+        """Kills remaining processes and removes the group.
 
         Returns False if a process does not die in time (in an uninterruptible call into a driver). The folder then
         stays for ``remove_stale``.

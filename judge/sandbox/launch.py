@@ -168,7 +168,7 @@ class JailProcess:
             self._process.wait()
 
     def end(self) -> JailExit:
-        """Kills what still runs, cleans up and returns how it ended. Idempotent.
+        """Kills remaining processes, cleans up and returns how the jail ended. Idempotent.
 
         Raises JailUnavailable if the jail could not be set up: then nothing ran in it.
         """

@@ -135,7 +135,7 @@ def run_policy(
 
 
 def python_binds() -> tuple[Bind, ...]:
-    """Returns what this interpreter needs to start inside with the runner importable, each at its own path.
+    """Returns the paths with which this interpreter starts inside with the runner importable, each in its own place.
 
     Of a source checkout only ``judge.wire``, ``judge.runner`` and ``emulator`` are shown, never the trusted side, the
     packs or the data.

@@ -96,7 +96,7 @@ def rounding(mismatch: Mismatch) -> str:
 
 
 def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves: bool) -> tuple[str, ...]:
-    """Returns what in a submission's code computes with less precision than a float, each with its line.
+    """Returns the parts of a submission's code with less precision than a float, each with its line.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
     ``solve`` are halves or bfloat16s, so that conversions to them tell nothing, and sums of them do.

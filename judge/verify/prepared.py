@@ -55,7 +55,7 @@ class PreparedCase:
 
 
 def right_outputs(pack: Pack, case: Case, inputs: Inputs) -> Outputs:
-    """Returns what the reference makes of these inputs, in the shapes and types of the outputs."""
+    """Returns the reference's results for these inputs, in the shapes and types of the outputs."""
     made = reference_outputs(pack, case, inputs)
     with np.errstate(over="ignore", invalid="ignore"):
         return {

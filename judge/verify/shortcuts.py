@@ -302,7 +302,7 @@ def _of_spot_check(pack: Pack, case: Case, inputs: Inputs, changed: Inputs, seed
 
 
 def _parts(pack: Pack, case: Case, inputs: Inputs, seed: int) -> Iterator[Mapping[str, Any]]:
-    """Yields what the spot check compares, of outputs that are all zero."""
+    """Yields the parts that the spot check compares, of outputs that are all zero."""
     check = pack.reference.spot_check
     assert check is not None
     outputs = {

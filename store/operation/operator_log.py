@@ -1,4 +1,4 @@
-"""Records what operators do: who, what, on what, when and from where. Nothing changes or deletes a record."""
+"""Records the operators' actions: who, what, on what, when and from where. Nothing changes or deletes a record."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class MergeSummary:
 
 
 def merge_summary(session: Session, user: User) -> MergeSummary:
-    """Returns what would go over with an account."""
+    """Returns the counts of rows that would go over with an account."""
 
     def count(table: type[Base]) -> int:
         return session.scalar(select(func.count()).select_from(table).filter_by(user_id=user.id)) or 0

@@ -160,7 +160,7 @@ def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: i
 
 
 def read_entered(session: Session, contest: Contest, *, now: datetime, whole: bool) -> Entered:
-    """Returns what the standings are made of, as everybody sees it or, with ``whole``, as who manages the contest.
+    """Returns the data of the standings, as everybody sees them or, with ``whole``, as the contest's manager does.
 
     A team's result is the best of its members at present. A result that was timed again at the end
     (``store.teaching.contest_audits``) comes before all others of the same entrant.

@@ -126,7 +126,7 @@ def use(session: Session, launch_id: int, *, user_id: int | None, now: datetime)
 
 
 def message_of(launch: LtiLaunch) -> Message:
-    """Returns what the platform said."""
+    """Returns the platform's message."""
     said = json.loads(launch.message or "{}")
     services = Services(**{**said.pop("services"), "scopes": tuple(said["scopes"])})
     del said["scopes"]

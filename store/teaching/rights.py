@@ -67,7 +67,7 @@ class Standing:
 
 
 def standing_of(session: Session, group: Class, *, user_id: int) -> Standing | None:
-    """Returns what a user may do in a class; None: they do not teach it."""
+    """Returns a user's rights in a class; None: they do not teach it."""
     if group.owner_id == user_id:
         return Standing(StaffRole.OWNER)
     row = session.get(ClassStaff, (group.id, user_id))

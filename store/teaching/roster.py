@@ -125,7 +125,7 @@ def claim_launched(
 
 
 def _values(person: Person, entry: RosterEntry | None) -> tuple[str, str, str, str, str]:
-    """Returns what an entry is to have: the person's values, and where they have none what is known."""
+    """Returns an entry's new values: those of the person, or else the known ones."""
     sis_id, section, lms_id = ("", "", "") if entry is None else (entry.sis_id, entry.section, entry.lms_id)
     return (
         person.name,

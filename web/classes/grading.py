@@ -99,7 +99,7 @@ def similarity(number: int, assignment_id: int) -> str:
 
 
 def _word(grade: Grade) -> str:
-    """Returns what came of the attempt that a grade is for."""
+    """Returns the outcome of the attempt that a grade is for."""
     if grade.reached:
         return "late" if grade.days_late else "counts"
     assert grade.attempt is not None

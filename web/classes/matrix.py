@@ -94,7 +94,7 @@ class Cell(NamedTuple):
                 return self.is_late
 
     def html(self, shown: Shown) -> str:
-        """Returns what the page shows of it: points, last verdict, tries and best time, leading to the attempts."""
+        """Returns the cell's HTML: points, last verdict, tries and best time, leading to the attempts."""
         if not self.attempts:
             return f'<span class="muted">{"not begun" if shown is Shown.NOT_BEGUN else "–"}</span>'
         last, time = self.attempts[-1].verdict or "…", self.time

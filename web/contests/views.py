@@ -297,7 +297,7 @@ def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
 
 
 def _timed_again(contest: Contest) -> Sequence[AuditedResult]:
-    """Returns what was timed again at the end, unless the standings are frozen for the visitor."""
+    """Returns the results that were timed again at the end, unless the standings are frozen for the visitor."""
     hidden = contests.is_frozen(contest, services().clock()) and not may_manage(signed_in(), contest)
     return [] if hidden else audited_results(reader(), contest)
 

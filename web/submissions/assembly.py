@@ -156,7 +156,7 @@ def make(public_id: str) -> BaseResponse:
 
 
 def architectures(judgement: Judgement | None) -> dict[str, str]:
-    """Returns what machine code is offered for: GPU names by architecture, the submission's own device among them."""
+    """Returns the GPUs that machine code is offered for: names by architecture, the submission's own among them."""
     names: dict[str, list[str]] = {}
     for gpu in sorted(_gpus(), key=lambda gpu: float(gpu.compute_capability)):
         names.setdefault(gpu_architecture(gpu.compute_capability), []).append(gpu.name.removeprefix("NVIDIA "))

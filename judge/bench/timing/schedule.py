@@ -1,4 +1,4 @@
-"""Plans what a process computes and in which order.
+"""Plans the calls of a process and their order.
 
 A burst is a number of calls that are requested together. Bursts that count (TIMED) have the advertised sizes.
 Unannounced warm-ups (WARM_UP) look the same. Decoys (DECOY) have other sizes, or do not count for no visible reason.

@@ -43,7 +43,7 @@ class CustomField:
 
 
 def custom_fields(pack: Pack) -> tuple[CustomField, ...]:
-    """Returns what may be set of a challenge's input: sizes, parameters, then the contents of inputs."""
+    """Returns the fields of a challenge's input that a user may set: sizes, parameters, then contents of inputs."""
     first = _first_case(pack)
     fields = [
         CustomField(axis.name, "size", str(first.axes[axis.name]), _axis_range(axis), axis.description)

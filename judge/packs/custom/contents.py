@@ -1,4 +1,4 @@
-"""Reads what a user wrote for the contents of one input: its values (``1 2 3``, in C order) or a distribution
+"""Reads a user's text for the contents of one input: its values (``1 2 3``, in C order) or a distribution
 (``uniform -1 1``); see ``DISTRIBUTION_FORMS``.
 
 Contents that a pack restricts stay restricted: whole numbers lie within the declared range, sorted data ascends.

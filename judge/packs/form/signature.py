@@ -90,7 +90,7 @@ def _opening(text: str) -> int:
 
 
 def _argument(part: str, first: int) -> Declared:
-    """Returns what a part between two commas declares; ``first`` is its index."""
+    """Returns the declaration between two commas; ``first`` is its index."""
     at = first + len(part) - len(part.lstrip())
     found = _ARGUMENT.fullmatch(" ".join(part.split()))
     if found is None:

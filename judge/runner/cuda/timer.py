@@ -1,4 +1,4 @@
-"""Times what happens on a GPU between two events, through the driver's API.
+"""Times the work on a GPU between two events, through the driver's API.
 
 While the host issues the first event, the call's work and the second event, a blocking kernel occupies the device, as
 in nvbench. So the events enclose what the device does, one thing behind the other, and the time does not include how

@@ -261,7 +261,7 @@ class Friday:
         return re.sub("<[^>]*>", "1", rule)
 
     def ask(self, name: str, path: str) -> str:
-        """Returns what somebody gets there, without what differs between two requests for the same."""
+        """Returns the response to somebody there, without the parts that differ between two equal requests."""
         headers = (
             {"Authorization": f"Bearer {self.tokens[name]}"} if path.startswith("/api/") and name in self.tokens else {}
         )
@@ -273,7 +273,7 @@ class Friday:
         )
 
     def snapshot(self, public_id: str, token: str) -> dict[tuple[str, str], str]:
-        """Returns what each viewer gets at each route."""
+        """Returns the response to each viewer at each route."""
         found = {}
         for rule in sorted(KINDS):
             for name in VIEWERS:
