@@ -48,7 +48,7 @@ from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-#: So many submissions are built ahead of the one that runs, for each build at a time; where times are measured, all of
+#: Submissions that are built ahead of the one that runs, for each build at a time; where times are measured, all of
 #: them before the first one runs, since compilers would disturb what is timed.
 AHEAD = 2
 

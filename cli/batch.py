@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MEMORY_BYTES = 1 << 30
 #: Seconds between two lines of progress, on a terminal and elsewhere.
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.5, 30.0
-#: So many seconds at the start say nothing about the rate.
+#: The seconds at the start that say nothing about the rate.
 _SETTLING_S = 5.0
 #: The most kernels on one GPU at a time where nothing is timed.
 _MOST_BESIDE = 8

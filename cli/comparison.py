@@ -14,7 +14,7 @@ from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.measurements import BenchmarkCase, Measurement, ModelledCase
 
-#: So many lines are shown, those with the largest differences first.
+#: The most lines that are shown, those with the largest differences first.
 SHOWN_LINES = 8
 #: A difference below this share of the slowest time is left out.
 _LEAST_SHARE = 0.02

@@ -16,7 +16,7 @@ from judge.verdict import Verdict
 #: (judge.supervisor.verdict_rules): neither says anything about the program.
 _NOT_OF_THE_PROGRAM = ("not supported by the emulator", "a fault of the emulator itself")
 _SOURCE_NAME = "kernel.cu"
-#: So many kinds of findings, and lines of each, are named in a headline.
+#: The most kinds of findings, and lines of each, that a headline names.
 _NAMED, _LINES = 3, 4
 #: A fault even where every answer was right. Others may do no harm: flags that all threads set alike race on global
 #: memory, and what is read behind a buffer may be thrown away.

@@ -20,7 +20,7 @@ from store.submissions import encode_source
 
 #: A spell of writing ends after this long: the next save begins another version.
 SPELL = timedelta(minutes=10)
-#: So many versions of a draft are kept; the oldest go first.
+#: The most versions of a draft that are kept; the oldest go first.
 MOST_VERSIONS = 50
 
 

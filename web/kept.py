@@ -20,7 +20,7 @@ from web.background import Background
 
 T = TypeVar("T")
 KEEP = timedelta(seconds=10)
-#: So many different things are kept: the one not asked for the longest goes first.
+#: The most entries of the cache: the least recently used goes first.
 MOST = 32
 
 

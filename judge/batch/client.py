@@ -28,7 +28,7 @@ from typing import Any, Self
 
 __all__ = ["Case", "Judge", "JudgeError", "Kernel", "Result"]
 
-#: So many kernels of an iterable are sent ahead of what is known.
+#: The most kernels of an iterable that are sent ahead of their results.
 _AHEAD = 64
 _ENDING_S = 60.0
 _COMMAND = Path(__file__).resolve().parents[2]

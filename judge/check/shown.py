@@ -10,7 +10,7 @@ import numpy.typing as npt
 from judge.check.mismatch import plain_number
 from judge.judgement import ShownArray, ShownRole
 
-#: So many elements are shown, in C order.
+#: The most elements that are shown, in C order.
 FIRST = 24
 #: The most cells of a picture down and across.
 MAX_ROWS, MAX_COLUMNS = 24, 32

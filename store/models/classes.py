@@ -46,7 +46,7 @@ class Class(Base):
     code: Mapped[str] = mapped_column(String(32), unique=True)
     #: Who teaches it; ``ClassStaff`` has the others.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
-    #: So many of the assignments with the lowest shares of their points are left out of a member's total.
+    #: The number of assignments, those with the lowest shares of points, that a member's total leaves out.
     drops: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

@@ -1,8 +1,8 @@
 """Stores contests: who takes part, which submissions count, and the standings.
 
-A submission counts that a member sent to one of the contest's challenges on one of its devices, from the start until
-before the end, by the server's clock; when it is judged does not matter. What a member sent after giving the challenge
-up (``store.teaching.solutions``) does not count. The caller commits.
+A submission counts if a member sent it to one of the contest's challenges on one of its devices, from the start until
+before the end, by the server's clock. It does not matter when it is judged. Submissions that a member sent after giving
+the challenge up (``store.teaching.solutions``) do not count. The caller commits.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
 from web.formatting import as_utc
 
-#: So many challenges may an assignment have.
+#: The most challenges of an assignment.
 MOST_CHALLENGES = 26
 
 

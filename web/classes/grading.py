@@ -18,7 +18,7 @@ from web.formatting import points as shown_points
 from web.problems import Problem
 from web.services import reader, release_reader, services
 
-#: So many pairs does the page show.
+#: The most pairs on the page.
 MOST_PAIRS = 50
 
 

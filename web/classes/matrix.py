@@ -31,7 +31,7 @@ from web.formatting import percent, points, seconds, verdict_title
 from web.problems import Problem
 from web.services import reader, services
 
-#: So many tries that end alike make a cell stuck.
+#: The number of equal last tries that make a cell stuck.
 ALIKE = 3
 #: A message is the same with other numbers in it: inputs are drawn anew for each submission, and lines move.
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")

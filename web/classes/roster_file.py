@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from store.teaching.roster import Person
 from web.mail import ADDRESS
 
-#: So many people may a list name.
+#: The most people in a list.
 MOST_ROWS = 2000
 #: What the columns may be called, without regard to case, spaces, hyphens and underlines: ours first.
 _NAMES: Mapping[str, tuple[str, ...]] = {

@@ -30,7 +30,7 @@ from web.formatting import as_utc
 #: A target as it is typed, and its units in seconds.
 _TARGET = re.compile(r"(?P<slug>[a-z0-9-]{1,100})=(?P<number>\d{1,9}(?:\.\d{1,9})?)(?P<unit>s|ms|us|µs|ns)", re.ASCII)
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-#: So many challenges may a contest have.
+#: The most challenges of a contest.
 MOST_CHALLENGES = 26
 
 

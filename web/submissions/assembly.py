@@ -37,7 +37,7 @@ blueprint = Blueprint("assembly", __name__)
 DEFAULT_ARCHITECTURE = "sm_90"
 #: Nobody reads more of one kernel on a page, and a browser should not have to show it.
 MOST_INSTRUCTIONS = 4000
-#: So many colors tell neighboring lines apart (web/static/js/machine_code.js).
+#: The number of colors that tell neighboring lines apart (web/static/js/machine_code.js).
 TINTS = 6
 #: What occupancy is stated for where a kernel has no launch bounds.
 BLOCK_THREADS = 256

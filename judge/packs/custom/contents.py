@@ -23,7 +23,7 @@ from judge.packs.pack import Case
 from judge.wire.elements import Element
 from judge.wire.recipe import MAX_CHOICES
 
-#: So many values of one input may be typed.
+#: The most values of one input that may be typed.
 MAX_VALUES = 4096
 DISTRIBUTION_FORMS = (
     "uniform LOW HIGH", "normal MEAN SD", "integers LOW HIGH", "constant VALUE", "zeros", "sorted uniform LOW HIGH",

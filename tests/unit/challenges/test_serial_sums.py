@@ -21,7 +21,7 @@ from judge.packs.sizes import case_bytes
 
 Terms = npt.NDArray[np.float32]
 SEED = 7
-#: So many bytes of arguments are drawn for each case, in at least so many and at most so many draws.
+#: Bytes of arguments drawn for each case, and the least and the most draws.
 DRAWN_BYTES, FEWEST, MOST = 4 << 20, 3, 60
 
 
