@@ -46,8 +46,8 @@ class Finding:
 
 #: Parts of words that are spelled otherwise in the US.
 BRITISH = (
-    "behaviour|centre|colour|favour|initialis|neighbour|normalis|optimis(?!t|m)|organis|quantis|recognis|serialis|"
-    "synchronis"
+    "authoris|behaviour|centre|colour|favour|generalis|initialis|minimis|maximis|neighbour|normalis|optimis(?!t|m)|"
+    "organis|parallelis(?!m)|quantis|randomis(?!m)|recognis|serialis|specialis|summaris|synchronis|utilis|vectoris"
 )
 RULES = (
     Rule(

@@ -1,4 +1,4 @@
-"""Summarises samples and decides when a process has made enough of them.
+"""Summarizes samples and decides when a process has made enough of them.
 
 The times of one process are not normally distributed: they have a floor and a long tail. A process is therefore
 summarised by its median, whose confidence interval comes from order statistics and holds for every distribution.

@@ -1,4 +1,4 @@
-"""Summarises an array for people: its first elements and, for a matrix or an image, a small picture."""
+"""Summarizes an array for people: its first elements and, for a matrix or an image, a small picture."""
 
 from __future__ import annotations
 
