@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import check_style
 from scripts.check_style import CLAUSE, RULES, docstrings, findings, messages, refused
 
 PAIRS = [
@@ -53,3 +54,15 @@ def test_a_docstring_that_begins_with_a_clause_is_refused(tmp_path: Path) -> Non
     (tmp_path / "judge/it.py").write_text('"""Who waits."""\n')
     [finding] = findings(tmp_path)
     assert (finding.path, finding.line, finding.advice) == ("judge/it.py", 1, CLAUSE.advice)
+
+
+def test_an_exception_that_matches_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README.md").write_text("The colours.\n")
+    monkeypatch.setattr(check_style, "ROOT", tmp_path)
+    monkeypatch.setattr(check_style, "ALLOWED", {("README.md", "colours"): "a name"})
+    assert check_style.main() == 0
+    monkeypatch.setattr(check_style, "ALLOWED", {("README.md", "colours"): "a name", ("README.md", "gray"): "a name"})
+    assert check_style.main() == 1
+    assert '"gray" in README.md' in capsys.readouterr().out
