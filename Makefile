@@ -34,10 +34,11 @@ test-images:  ## build the container images from the distribution's packages and
 	@scripts/bootstrap dev
 	@exec $(PY) -m pytest -m images $(ARGS)
 
-lint:  ## ruff: rules and format
+lint:  ## ruff: rules and format; refused turns of phrase
 	@scripts/bootstrap dev
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) scripts/check_style.py
 
 format:  ## let ruff format the code
 	@scripts/bootstrap dev

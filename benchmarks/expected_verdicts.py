@@ -48,7 +48,7 @@ from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
-#: So many submissions are built ahead of the one that runs, for each build at a time; where times are measured, all of
+#: Submissions that are built ahead of the one that runs, for each build at a time; where times are measured, all of
 #: them before the first one runs, since compilers would disturb what is timed.
 AHEAD = 2
 
@@ -68,7 +68,7 @@ class Task:
         return str(self.expected.path.relative_to(ROOT))
 
     def key(self, device: DeviceInfo, *, timed: bool) -> str:
-        """Names what the judgement depends on: the source, the pack, the device, and whether times are measured."""
+        """Names the inputs of the judgement: the source, the pack, the device, and whether times are measured."""
         source = hashlib.sha256(self.expected.path.read_bytes()).hexdigest()[:16]
         return f"{device.key} {'timed' if timed else 'untimed'} {self.pack.digest[:16]} {source} {self.name}"
 

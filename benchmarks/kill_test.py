@@ -57,7 +57,7 @@ SETTLE_S = 90.0
 
 @dataclass
 class Report:
-    """What came of it. Everything from ``lost`` on should be 0 or empty."""
+    """The outcome. Everything from ``lost`` on should be 0 or empty."""
 
     submissions: int
     seconds: float = 0.0
@@ -73,7 +73,7 @@ class Report:
 
     @property
     def damage(self) -> dict[str, list[str]]:
-        """What is not as it should be."""
+        """Everything that is not as it should be."""
         return {name: value for name, value in asdict(self).items() if isinstance(value, list) and value}
 
 
@@ -93,7 +93,7 @@ class Killer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Idempotent. What was killed last is started again."""
+        """Idempotent. Starts again what it killed last."""
         self._over.set()
         self._thread.join()
 

@@ -61,7 +61,7 @@ class Times:
         return cls(file, **json.loads(file.read_text())) if file.exists() else cls(file)
 
     def write(self, kernels: list[str]) -> None:
-        """Writes what is known of the kernels."""
+        """Writes the figures of the kernels."""
         known = [kernel for kernel in kernels if kernel in self.seconds]
         document = {
             "gpu": self.gpu,
@@ -104,7 +104,7 @@ def cells(times: list[float | None]) -> list[str]:
 
 
 def section(ladder: Path, steps: dict[str, str], pack: Pack, measured: dict[str, dict[str, Any]]) -> str:
-    """Returns the part of the page that tells of one ladder."""
+    """Returns the part of the page about one ladder."""
     seconds = Times.read(ladder).seconds
     sources = [(ladder / f"{kernel}.cu").resolve() for kernel in steps]
     rows = [measured.get(str(source.relative_to(SOLUTIONS)), {}) for source in sources]

@@ -77,7 +77,7 @@ class Site:
             self.process = self._start()
 
     def processes(self) -> dict[str, list[int]]:
-        """Returns what runs now, by kind, and remembers it."""
+        """Returns the running processes, by kind, and remembers them."""
         found: dict[str, list[int]] = {"up": [self.process.pid]} if self.process.poll() is None else {}
         for pid in descendants(self.process.pid):
             kind = _kind(pid)

@@ -45,13 +45,13 @@ from store.database import make_engine, make_session_factory  # noqa: E402
 PASSING = {"bubblewrap", "runner", "compiler", "other"}
 WINDOW_S = 120.0
 MOST_GROWTH = 0.02
-#: So many more descriptors or cgroups at the end are no leak: connections and jails of the moment.
+#: The number of new descriptors or cgroups that is not a leak: connections and jails of the moment.
 HANDFUL = 12
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What there is at one time. ``processes`` are those that stay; ``memory_of`` has their memory by kind, in MB."""
+    """The site's resources at one time. ``processes`` are those that stay; ``memory_of`` is in MB, by kind."""
 
     at_s: float
     memory_mb: float

@@ -1,4 +1,4 @@
-"""Measures what open live streams cost the website, and how long pages take meanwhile.
+"""Measures the website's cost of open live streams, and how long pages take meanwhile.
 
     python benchmarks/watchers.py
     python benchmarks/watchers.py --watchers 2000 --database-url postgresql://gj@127.0.0.1/empty --redis-url redis://…
@@ -96,7 +96,7 @@ def costs(address: str, pid: int, streams: int) -> Costs:
 
 
 def seconds_until_all_read(streams: list[socket.socket], kind: bytes, within_s: float = 60.0) -> list[float]:
-    """Returns when, in seconds from now, each stream told of an event of this kind."""
+    """Returns when, in seconds from now, each stream reported an event of this kind."""
     begun_s = time.monotonic()
     told: list[float] = []
     with selectors.DefaultSelector() as selector:

@@ -55,7 +55,7 @@ class Opening:
 
 
 def measure_openings(browser: Browser, page_url: str, times: int) -> list[Opening]:
-    """Opens the page so many times, each time with an empty cache."""
+    """Opens the page ``times`` times, each time with an empty cache."""
     found = []
     for _ in range(times):
         context = browser.new_context(bypass_csp=True)  # for the wait below

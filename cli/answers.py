@@ -57,7 +57,7 @@ class SubmissionStatus:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the user writes for a challenge; version 0 where there is nothing."""
+    """The draft that a user writes for a challenge; version 0 where there is none."""
 
     challenge: str
     version: int

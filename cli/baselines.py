@@ -1,4 +1,4 @@
-"""What stands beside compared kernels without a rank: times of libraries, or on the emulator those of our kernels."""
+"""Shows times without a rank beside compared kernels: those of libraries, or on the emulator those of our kernels."""
 
 from __future__ import annotations
 

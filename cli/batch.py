@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MEMORY_BYTES = 1 << 30
 #: Seconds between two lines of progress, on a terminal and elsewhere.
 _ON_TERMINAL_S, _ELSEWHERE_S = 0.5, 30.0
-#: So many seconds at the start say nothing about the rate.
+#: The seconds at the start that say nothing about the rate.
 _SETTLING_S = 5.0
 #: The most kernels on one GPU at a time where nothing is timed.
 _MOST_BESIDE = 8
@@ -41,7 +41,7 @@ _EMULATOR = "emulator"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line says of a batch. ``precision`` is in ``settings``."""
+    """The options of a batch on the command line. ``precision`` is in ``settings``."""
 
     devices: str
     jobs: int | None
@@ -89,7 +89,7 @@ def make_plan(options: Options, settings: JudgeSettings) -> tuple[Plan, JudgeSet
 def judge_folders(
     given: list[Path], challenge: str | None, out: Path, options: Options, settings: JudgeSettings, *, resume: bool
 ) -> int:
-    """Judges what folders and files hold, writes a line for each, and returns the exit code of the worst."""
+    """Judges the kernels in folders and files, writes a line for each, and returns the worst exit code."""
     paths = kernel_paths(given)
     plan, settings = make_plan(options, settings)
     slugs = need("judge.packs.collection.registry", "judge").slugs(options.packs)
@@ -203,7 +203,7 @@ def _line(result: Result, plan: Plan, settings: JudgeSettings) -> dict[str, Any]
 
 
 def _key(kernel: Kernel, plan: Plan, settings: JudgeSettings) -> str:
-    """Names what a judgement depends on: where it differs, ``--resume`` judges again."""
+    """Names the inputs of a judgement: where they differ, ``--resume`` judges again."""
     kinds = sorted({target.device.key for target in plan.targets})
     about = [
         kernel.name, kernel.challenge, kernel.language, kinds, plan.mode, plan.screen is not None, settings.precision,

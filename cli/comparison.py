@@ -14,7 +14,7 @@ from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.measurements import BenchmarkCase, Measurement, ModelledCase
 
-#: So many lines are shown, those with the largest differences first.
+#: The most lines that are shown, those with the largest differences first.
 SHOWN_LINES = 8
 #: A difference below this share of the slowest time is left out.
 _LEAST_SHARE = 0.02
@@ -31,7 +31,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is compared of one source. Times are in seconds; None where there is no such figure.
+    """One source in a comparison. Times are in seconds; None where there is no such figure.
 
     ``value`` is the score, in the unit of ``metric``, ``times`` the score over the best one. ``limiter`` bounds the
     slowest benchmark case, ``sectors_per_request`` are those of its global accesses (a modelled time alone has them).
@@ -52,7 +52,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LineCost:
-    """What a line costs in one source: ``seconds`` of the slowest benchmark case; 0 where the line is absent."""
+    """The cost of a line in one source: ``seconds`` of the slowest benchmark case; 0 where the line is absent."""
 
     file: str
     line: int | None

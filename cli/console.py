@@ -1,4 +1,4 @@
-"""Output: data to stdout, everything else to stderr. Rich omits colours off a terminal and under NO_COLOR."""
+"""Output: data to stdout, everything else to stderr. Rich omits colors off a terminal and under NO_COLOR."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def has_printed_json() -> bool:
 
 
 def start_afresh() -> None:
-    """Forgets what earlier commands of this process printed."""
+    """Forgets the output of earlier commands of this process."""
     global _has_printed_json
     _has_printed_json = False
 

@@ -1,4 +1,4 @@
-"""Finds what commands without a server work with on this machine: settings, challenges and devices."""
+"""Finds this machine's settings, challenges and devices for commands without a server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:
-    """Builds what the device needs, if it is missing. Calls ``say`` before each slow step."""
+    """Builds the missing parts that the device needs. Calls ``say`` before each slow step."""
     backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
     # The judgement will report the same failure as an IE.
     with suppress(need("judge.errors", "judge").InternalError):

@@ -68,7 +68,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _start_ahead(argv: list[str]) -> None:
-    """Starts what a judgement waits for longest, on another processor, before this one imports anything else."""
+    """Starts the slowest steps of a judgement on another processor, before this one imports anything else."""
     # A batch judges in processes of its own.
     others = {"--help", "-h", "--jsonl", "--stream"}
     if not _JUDGING.intersection(argv[:1]) or others.intersection(argv) or not _is_installed("numpy"):
@@ -105,7 +105,7 @@ def _flush() -> None:
 
 
 def _discard_output() -> None:
-    """Lets what is still in the buffers go nowhere: Python would complain of it at its end."""
+    """Discards the buffers' content: Python would complain of it at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)

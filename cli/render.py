@@ -35,7 +35,7 @@ def print_judgement(judgement: Judgement) -> None:
 
 
 def lines(judgement: Judgement) -> list[Text]:
-    """Returns what ``print_judgement`` prints, as lines."""
+    """Returns the lines that ``print_judgement`` prints."""
     verdict, device = judgement.verdict, judgement.device
     head = Text(
         f"{verdict.value}  {verdict.in_words}", style="bold green" if verdict is Verdict.ACCEPTED else "bold red"
@@ -55,7 +55,7 @@ def lines(judgement: Judgement) -> list[Text]:
 
 
 def recheck_lines(recheck: Recheck) -> list[Text]:
-    """Returns what the emulator says of a submission that a GPU accepted, as lines."""
+    """Returns the emulator's findings in a submission that a GPU accepted, as lines."""
     if recheck.outcome is RecheckOutcome.CLEAN:
         return [Text(f"  check   {recheck.headline} in {recheck.cases} case{'s' if recheck.cases != 1 else ''}")]
     if recheck.outcome is RecheckOutcome.UNCHECKED:
@@ -145,7 +145,7 @@ def _array_lines(arrays: Sequence[ShownArray]) -> list[str]:
 
 
 def _output_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
-    """Returns what the program printed, case by case."""
+    """Returns the program's output, case by case."""
     out: list[Text] = []
     printing = [case for case in cases if case.output]
     for case in printing[:_SHOWN_OUTPUTS]:
@@ -220,7 +220,7 @@ def _measurement_lines(measurement: Measurement, name: str = "score") -> list[Te
 
 
 def _modelled_time_lines(case: ModelledCase) -> list[Text]:
-    """Returns what limits a modelled time and the source lines that take most of it."""
+    """Returns the limiter of a modelled time and the source lines that take most of it."""
     reasons = [clean(reason) for reason in case.why[:_SHOWN_REASONS]]
     out = [Text(f"{'  why     ' if number == 0 else '          '}{reason}") for number, reason in enumerate(reasons)]
     hot = [line for line in case.lines if line.share >= _LEAST_SHARE][:_SHOWN_LINES]

@@ -49,7 +49,7 @@ def report(error: BaseException, argv: Sequence[str]) -> int:
 
 
 def explain(error: BaseException) -> CliError:
-    """Returns what to tell of any error."""
+    """Returns the message for any error."""
     if isinstance(error, CliError):
         return error
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":

@@ -113,7 +113,7 @@ def read_sources(
 
 
 def parse_directive(content: bytes) -> dict[str, str]:
-    """Returns what the file's ``// gpujudge:`` line says of challenge, device, language and arch. Raises UsageError."""
+    """Returns challenge, device, language and arch from the file's ``// gpujudge:`` line. Raises UsageError."""
     match = _DIRECTIVE.search(split_files(content[:_DIRECTIVE_WITHIN_BYTES])[0].content)
     if match is None:
         return {}

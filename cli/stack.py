@@ -68,7 +68,7 @@ def serve_starting_page(listener: socket.socket) -> Iterator[StartingPage]:
 
 
 def prepare_devices(devices: Sequence[DeviceInfo], settings: WebSettings, say: Say, page: StartingPage) -> None:
-    """Builds what the kinds of the devices need, so that the first submission does not wait for it."""
+    """Builds the parts that the devices' kinds need, so that the first submission does not wait for them."""
     backends = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
     for kind in dict.fromkeys(device.kind for device in devices):
         page.step(f"Preparing {kind}")

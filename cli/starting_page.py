@@ -87,7 +87,7 @@ def take_over(port: int) -> socket.socket | None:
 
 
 def address(host: str, port: int) -> str:
-    """Returns what to type into a browser on this machine."""
+    """Returns the address to type into a browser on this machine."""
     shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
@@ -126,12 +126,12 @@ class StartingPage:
             self._share = self._failure = None
 
     def progress(self, share: float) -> None:
-        """Notes what share of the step is done, from 0 to 1."""
+        """Notes the finished share of the step, from 0 to 1."""
         with self._lock:
             self._share = share
 
     def fail(self, message: str, remedy: str) -> None:
-        """Shows what failed, and what to do. Returns once a browser that shows the page has it: after seconds."""
+        """Shows the failure and the remedy. Returns once a browser that shows the page has them: after seconds."""
         with self._lock:
             self._failure = message, remedy
             watched = self._thread is not None and self._clock() - self._looked_s < _LINGER_S
@@ -267,7 +267,7 @@ def _page_for(arguments: Sequence[str]) -> Iterator[tuple[StartingPage | None, s
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Installs what is missing, then becomes ``gpujudge up``. Exits with the code of an installation that failed."""
+    """Installs missing parts, then becomes ``gpujudge up``. Exits with the code of an installation that failed."""
     with _page_for(arguments) as (page, listener):
         said: list[str] = []
         with subprocess.Popen(

@@ -243,7 +243,7 @@ def _run(command: list[str]) -> None:
 
 
 def _remedy(compiler: str, said: str) -> str:
-    """Returns what to do about a compiler that failed."""
+    """Returns the remedy for a compiler that failed."""
     if "Killed signal" in said or "out of memory" in said:
         return "The machine ran out of memory: end other programs, or add swap space (2 GB free suffice)."
     if "No space left on device" in said:

@@ -108,7 +108,7 @@ class ElfFile:
             yield Symbol(_string(names, row[0]), row[3], row[4])
 
     def dynamic_entries(self) -> tuple[tuple[int, int], ...]:
-        """Returns (tag, value) of what the dynamic linker is told; none for a static program."""
+        """Returns the entries (tag, value) for the dynamic linker; none for a static program."""
         return tuple(
             (tag, value) for section in self.named(b".dynamic") for tag, value in _rows(_DYNAMIC, self.content(section))
         )

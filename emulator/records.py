@@ -17,7 +17,7 @@ else:
     import dataclasses
 
     def dataclass(cls: type | None = None, /, *, frozen: bool = False, **options: Any) -> Any:
-        """As ``dataclasses.dataclass``. What is ``frozen`` and compared can be hashed, as there."""
+        """As ``dataclasses.dataclass``. Classes that are ``frozen`` and compared can be hashed, as there."""
         if frozen and options.get("eq", True):
             options["unsafe_hash"] = True
         made = dataclasses.dataclass(**options)

@@ -21,14 +21,14 @@ from emulator.runtime.report import Dim3, SharedExtent
 
 #: A line leaves its part by no more than this share of the part's bytes.
 _SMALL = 4
-#: So many bytes may lie between where the lines of one part end and the next begins, by alignment or a padded row.
+#: The most bytes between the end of one part's lines and the next part, by alignment or a padded row.
 _PADDING = 16
 #: The source is untrusted: longer ones and functions with more names are left out, nothing is looked for farther away.
 _LONGEST = 32 << 10
 _MOST_NAMES = 64
 _FAR = 400
 _LONG_STATEMENT = 4000
-#: What pointers are of which it is not known where they point.
+#: Marks a pointer with an unknown target.
 _UNKNOWN = "?"
 #: What does not end reaches to the end of the line, or of the source: nothing is looked at twice.
 _COMMENT = re.compile(r'//[^\n]*+|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n])*+\'?', re.DOTALL)
@@ -83,7 +83,7 @@ class Overrun:
 
 
 def find_overruns(extents: Sequence[SharedExtent], sources: Mapping[str, str]) -> tuple[Overrun, ...]:
-    """Returns what leaves its part, the first at each line. ``sources`` are texts by the names that extents have."""
+    """Returns the accesses that leave their part, the first at each line. ``sources`` are texts by extents' names."""
     uses = {file: uses_by_line(text) for file, text in sources.items()}
     launches: dict[int, list[SharedExtent]] = defaultdict(list)
     for extent in extents:

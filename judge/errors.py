@@ -25,7 +25,7 @@ class KilledFromOutside(InternalError):
 
 
 class Cancelled(Exception):
-    """Whoever asked for the judgement no longer wants it."""
+    """The caller no longer wants the judgement."""
 
 
 class ToolchainMissing(InternalError):

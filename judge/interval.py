@@ -9,7 +9,7 @@ ROOFLINE = "of what this GPU can do for this task"
 
 
 def interval_digits(low: float, high: float) -> int:
-    """So many significant digits that the two ends can be told apart: from 4 to 7."""
+    """The number of significant digits that tell the two ends apart: from 4 to 7."""
     if not 0 < low < high:
         return 4
     return min(max(math.ceil(math.log10(high / (high - low))) + 1, 4), 7)

@@ -50,7 +50,7 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class KernelResources:
-    """What ptxas allots to one kernel. ``kernel`` is its mangled name."""
+    """The resources that ptxas allots to one kernel. ``kernel`` is its mangled name."""
 
     kernel: str
     registers: int = 0
@@ -62,7 +62,7 @@ class KernelResources:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What the compiler did. ``registers`` and ``spills`` (bytes) are the largest over the kernels, as ptxas says."""
+    """The compiler's report. ``registers`` and ``spills`` (bytes) are the largest over the kernels, as ptxas says."""
 
     ok: bool
     wall_s: float
@@ -208,7 +208,7 @@ class CaseJudgement:
 
     @property
     def name(self) -> str:
-        """What people call the case: its sizes, or else its id."""
+        """The case's name for people: its sizes, or else its id."""
         return sizes_in_words(self.sizes) or self.id
 
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class UnreadableJudgement(ValueError):
-    """The JSON is no judgement, or one of a version that this release does not know."""
+    """The JSON is not a judgement, or has a version that this release does not know."""
 
 
 def to_json(part: Any) -> Any:
@@ -75,7 +75,7 @@ def read_build_report(data: Mapping[str, Any]) -> BuildReport:
 
 
 def read_recheck(data: Mapping[str, Any]) -> Recheck:
-    """Returns what a check found, which is stored by itself. Raises UnreadableJudgement."""
+    """Reads the findings of a check, which are stored by themselves. Raises UnreadableJudgement."""
     return _read(Recheck, data)
 
 
@@ -112,7 +112,7 @@ def _readable_measurement(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _readable_fingerprint(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Puts what this release does not know of under ``other``, so that it is shown all the same."""
+    """Puts entries unknown to this release under ``other``, so that they are shown all the same."""
     known = {item.name for item in dataclasses.fields(Fingerprint)}
     other = {name: value for name, value in data.items() if name not in known}
     return {name: value for name, value in data.items() if name in known} | (

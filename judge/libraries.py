@@ -98,7 +98,7 @@ class Alternation:
             self.problem, self._process = error.message, None
 
     def times(self) -> tuple[LibraryTime, ...]:
-        """Returns what three rounds found; nothing where there were no libraries, or one failed."""
+        """Returns the times of three rounds; nothing where there were no libraries, or one failed."""
         return () if self._process is None else self._process.times()
 
 

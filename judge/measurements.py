@@ -17,7 +17,7 @@ NOT_REPLAYED: Final = "its kernels were not replayed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkCounts:
-    """What the emulator counted in a kernel or on a source line: see ``emulator.profile.Counters`` for each count.
+    """The emulator's counts for a kernel or a source line: see ``emulator.profile.Counters`` for each count.
 
     ``instructions`` are warp instructions by class, ``flops`` operations by type; ``active_lanes`` is the mean share of
     a warp's lanes that took part. Counts that the emulator did not have when the judgement was made are 0.
@@ -113,7 +113,7 @@ class BenchmarkCase:
 
     @property
     def name(self) -> str:
-        """What people call the case: its sizes, or else its id."""
+        """The case's name for people: its sizes, or else its id."""
         return sizes_in_words(self.sizes) or self.id
 
 
@@ -152,7 +152,7 @@ class KernelReplay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedConditions:
-    """What NVML told of the GPU during the measurement: ranges as (least, most)."""
+    """The state of the GPU during the measurement, as NVML reports it: ranges as (least, most)."""
 
     sm_mhz: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
     memory_mhz: tuple[float, float] | None = field(default=None, metadata=WHEN_KNOWN)
@@ -220,12 +220,12 @@ class Measurement:
 
     @property
     def scale(self) -> str:
-        """What scores must have in common to be compared: ``time_s``, ``modelled_time_s/h200/1``."""
+        """The metric: scores are compared only within one: ``time_s``, ``modelled_time_s/h200/1``."""
         return "/".join(str(part) for part in (self.metric, self.gpu, self.model) if part is not None)
 
     @property
     def audit(self) -> KernelReplay | None:
-        """What an audit's replay of the kernels gave; None where nothing was audited or no replay was tried."""
+        """The result of an audit's replay of the kernels; None where nothing was audited or no replay was tried."""
         replayed_s = {case.id: case.replayed_s for case in self.cases if case.replayed_s is not None}
         others = [case for case in self.cases if case.replayed_s is None]
         if not replayed_s and all(case.not_replayed is None for case in others):

@@ -184,7 +184,7 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is to be judged of a submission, and on which device."""
+    """A request to judge a submission on a device."""
 
     source: bytes
     pack: Pack

@@ -1,4 +1,4 @@
-"""What a trial of something that judging needs found on this machine."""
+"""The result of a trial, on this machine, of something that judging needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the emulator finds in a submission that a GPU accepted, as plain frozen data, and its words.
+"""The emulator's findings in a submission that a GPU accepted, as plain frozen data, and their words.
 
 ``judge.rechecking`` makes it, the store keeps it, and the web, the API and the CLI show it.
 """
@@ -16,7 +16,7 @@ from judge.verdict import Verdict
 #: (judge.supervisor.verdict_rules): neither says anything about the program.
 _NOT_OF_THE_PROGRAM = ("not supported by the emulator", "a fault of the emulator itself")
 _SOURCE_NAME = "kernel.cu"
-#: So many kinds of findings, and lines of each, are named in a headline.
+#: The most kinds of findings, and lines of each, that a headline names.
 _NAMED, _LINES = 3, 4
 #: A fault even where every answer was right. Others may do no harm: flags that all threads set alike race on global
 #: memory, and what is read behind a buffer may be thrown away.
@@ -35,7 +35,7 @@ class RecheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """What came of a check.
+    """The outcome of a check.
 
     ``headline`` is a clause without anything of the source but line numbers; ``detail`` says more where there is more:
     the failed case, or why the emulator cannot run the program. ``cases`` counts those that ran, ``of`` those that the
@@ -52,7 +52,7 @@ class Recheck:
 
 
 def unchecked(why: str, detail: str = "", *, cases: int = 0, of: int = 0) -> Recheck:
-    """Returns what is said of a submission that could not be checked."""
+    """Returns the result for a submission that could not be checked."""
     return Recheck(RecheckOutcome.UNCHECKED, why, _one_line(detail), cases, of)
 
 
@@ -62,7 +62,7 @@ def is_of_the_program(message: str) -> bool:
 
 
 def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
-    """Returns what the judged cases say, the last of which is the only one that may have failed.
+    """Returns the result of the judged cases, of which only the last may have failed.
 
     A wrong answer counts as found, and so does a race on shared memory; other findings in accepted cases are warnings,
     as in a judgement on the emulator. What stops a case without a finding (a time limit, a failed call) may be the
@@ -92,7 +92,7 @@ def conclude(cases: Sequence[CaseJudgement], of: int) -> Recheck:
 
 
 def findings_in_words(findings: Sequence[MemoryFault]) -> str:
-    """Returns what was found, by kind, with the lines: ``race on shared memory, lines 39 and 44``."""
+    """Returns the findings by kind, with the lines: ``race on shared memory, lines 39 and 44``."""
     lines: dict[str, set[int]] = {}
     for fault in findings:
         lines.setdefault(fault.kind, set()).update(_own_lines(fault))

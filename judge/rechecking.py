@@ -39,7 +39,7 @@ def recheck(
     cancelled: Callable[[], bool] = lambda: False,
     backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Recheck:  # fmt: skip
-    """Returns what the device of a ``kind`` finds; waits while calls are timed. Raises InternalError and Cancelled.
+    """Returns the findings of a ``kind`` of device; waits while calls are timed. Raises InternalError and Cancelled.
 
     ``seed`` is the submission's.
     """

@@ -1,4 +1,4 @@
-"""What the engine needs to know of its machine. Made once, in an entry point, and passed down."""
+"""The engine's settings for its machine. Made once, in an entry point, and passed down."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 
 class Verdict(enum.StrEnum):
-    """What the judge says of a case or of a whole submission. The value is what users, the API and the database see."""
+    """The verdict on a case or a whole submission. Users, the API and the database see the value."""
 
     ACCEPTED = "AC"
     WRONG_ANSWER = "WA"
@@ -61,7 +61,7 @@ def combine_verdicts(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def faults_in_words(kinds: Collection[str]) -> str:
-    """Returns what accepted cases with faults of these kinds did, as the end of a sentence: ``showed a race``."""
+    """Returns the end of a sentence on accepted cases with faults of these kinds: ``showed a race``."""
     if all(kind.startswith("out-of-bounds") for kind in kinds):
         return "touched memory outside the buffers"
     return "showed a race" if all(kind.startswith("race ") for kind in kinds) else "had memory errors"

@@ -114,13 +114,13 @@ class Traces:
             self.begin(name, parent=parent, at=began, **attributes).end(ended)
 
     def close(self) -> None:
-        """Sends what was recorded and is not sent yet. Idempotent."""
+        """Sends the recorded spans that are not sent yet. Idempotent."""
         if self._provider is not None:
             self._provider.shutdown()
 
 
 def make_traces(settings: TraceSettings, *, process: str) -> Traces:
-    """Returns what makes the spans of a process. Raises TracesMissing."""
+    """Returns the maker of a process's spans. Raises TracesMissing."""
     if settings.traces_url is None:
         return Traces()
     try:

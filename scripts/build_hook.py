@@ -23,7 +23,7 @@ class GpujudgeBuildHook(BuildHookInterface[Any]):
     _scratch: Path | None = None
 
     def dependencies(self) -> list[str]:
-        """Returns what the build needs besides hatchling."""
+        """Returns the build's requirements besides hatchling."""
         return _HEADERS if _is_for_platform() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ class GpujudgeBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"py3-none-manylinux_{platform.libc_ver()[1].replace('.', '_')}_x86_64"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
-        """Removes what was built."""
+        """Removes the built files."""
         if self._scratch is not None:
             shutil.rmtree(self._scratch, ignore_errors=True)
 

@@ -102,7 +102,7 @@ def run(page: Page, address: str, source: str, fields: dict[str, str]) -> None:
 
 
 def take(page: Page, stack: Stack, submission: str, most_px: int) -> Iterator[tuple[str, bytes]]:
-    """Yields each picture by its name. That of a submission has at most so many pixels of height."""
+    """Yields each picture by its name. That of a submission has a limited height in pixels."""
     page.goto(submission)
     page.wait_for_timeout(300)
     width, height = page.evaluate("[innerWidth, document.documentElement.scrollHeight]")

@@ -127,7 +127,7 @@ def fail_assembly(session: Session, lease: AssemblyLease, *, now: datetime) -> b
 
 
 def purge_assemblies(session: Session, *, now: datetime, keep_s: float) -> int:
-    """Deletes what ended more than ``keep_s`` seconds ago. Returns how many."""
+    """Deletes rows that ended more than ``keep_s`` seconds ago. Returns how many."""
     gone = session.execute(
         delete(AssemblyRequest)
         .where(AssemblyRequest.ended_at < now - timedelta(seconds=keep_s))

@@ -26,7 +26,7 @@ NOT_MADE = "The judge could not make it; its operator sees why."
 
 @dataclass(frozen=True, slots=True)
 class WantedAssembly:
-    """What a user wants the machine code of, and for which GPU architecture."""
+    """A user's request for the machine code of a source on a GPU architecture."""
 
     user_id: int
     challenge: str
@@ -107,7 +107,7 @@ def refuse_draft_assembly(session: Session, lease: DraftLease, problem: str, *, 
 
 
 def purge_draft_assemblies(session: Session, *, now: datetime, keep_s: float) -> None:
-    """Deletes what was asked for more than ``keep_s`` seconds ago."""
+    """Deletes requests older than ``keep_s`` seconds."""
     old = delete(DraftAssembly).where(DraftAssembly.asked_at < now - timedelta(seconds=keep_s))
     session.execute(old.execution_options(synchronize_session=False))
 

@@ -1,4 +1,4 @@
-"""Keeps what users write for a challenge, with its earlier versions. The caller commits.
+"""Keeps the users' drafts for a challenge, with their earlier versions. The caller commits.
 
 Every save raises the version, and a save names the version that it was written on: of two windows that write at once
 the second is told of the first instead of overwriting it. Saves within one spell of writing replace each other, so that
@@ -20,7 +20,7 @@ from store.submissions import encode_source
 
 #: A spell of writing ends after this long: the next save begins another version.
 SPELL = timedelta(minutes=10)
-#: So many versions of a draft are kept; the oldest go first.
+#: The most versions of a draft that are kept; the oldest go first.
 MOST_VERSIONS = 50
 
 

@@ -173,7 +173,7 @@ def example(kind: type[BaseSettings], name: str) -> str:
 
 
 def _told(place: tuple[int | str, ...], message: str) -> str:
-    """Returns what is wrong with a setting, or a part of it. What concerns several names them itself."""
+    """Returns the message about a setting, or a part of it. Messages about several settings name them themselves."""
     if not place:
         return message
     parts = (f"entry {part + 1}" if isinstance(part, int) else str(part) for part in place[1:])

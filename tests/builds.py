@@ -1,4 +1,4 @@
-"""What tests build: once a checkout, kept in ``.cache`` by what it is made from, and shared by all test processes."""
+"""Builds for tests: made once a checkout, kept in ``.cache`` by their inputs, and shared by all test processes."""
 
 from __future__ import annotations
 

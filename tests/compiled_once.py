@@ -1,4 +1,4 @@
-"""What an application makes of templates, routes and challenges, kept for the process: tests make hundreds of them.
+"""Keeps an application's templates, routes and challenges for the process: tests make hundreds of applications.
 
 All are made from the same texts each time, and took more than half of what a test of the site took.
 """

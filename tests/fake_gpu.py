@@ -1,4 +1,4 @@
-"""Stands in for NVML: a watch that says what it was told to say, sample after sample, and the last one for ever."""
+"""Stands in for NVML: a watch that returns the given samples one after another, then the last one for ever."""
 
 from __future__ import annotations
 

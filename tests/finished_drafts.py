@@ -31,7 +31,7 @@ All pointers are **device** pointers.
 
 @dataclass(frozen=True, slots=True)
 class FinishedDraft:
-    """What an author writes. ``shapes``, ``data`` and ``tolerances`` are by array; ``edits`` replace other lines."""
+    """An author's texts. ``shapes``, ``data`` and ``tolerances`` are by array; ``edits`` replace other lines."""
 
     slug: str
     signature: str

@@ -1,4 +1,4 @@
-"""What a test needs of the machine: it is skipped where that is missing, or failed where everything is required."""
+"""Skips a test where the machine lacks something it needs; fails it where everything is required."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def require(item: pytest.Item) -> None:
 
 
 def misplaced(items: list[pytest.Item], root: PurePath) -> list[str]:
-    """Returns the tests below ``tests/unit`` whose markers say that they are no tests of one unit."""
+    """Returns the tests below ``tests/unit`` whose markers show that they need more than one unit."""
     unit = root / "tests" / "unit"
     return [
         f"{item.nodeid} needs {', '.join(sorted(needed))}: its place is below tests/integration"

@@ -1,4 +1,4 @@
-"""What the matrix kernels of ``judge/gpu/peaks`` should give, by the layouts of registers that PTX documents."""
+"""The expected results of the matrix kernels of ``judge/gpu/peaks``, by the register layouts that PTX documents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EMULATED: tuple[tuple[Peak, str, str], ...] = tuple(
 
 
 def matrix_sums(peak: Peak, operands: Values, results: bytes, *, rounds: int) -> tuple[Values, Values, float]:
-    """What block 0 gave, what it should have given, and how far apart they may be."""
+    """The results of block 0, the expected ones, and how far apart they may be."""
     passes = 1 + 2 * rounds if peak.arithmetic == "int8" else 1
     wide = peak.kernel.startswith("wgmma")
     expected = _wide_sums(peak, operands) if wide else _sums(peak, operands)

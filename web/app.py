@@ -57,7 +57,7 @@ log = structlog.get_logger(__name__)
 #: A source of 256 KiB grows several times when it is encoded as JSON or as a form.
 REQUEST_BYTES = 2 << 20
 
-#: So many threads write at once; others wait their turn here. SQLite has one writer, and those that wait for it sleep
+#: The most threads that write at once; others wait here. SQLite has one writer, and those that wait for it sleep
 #: longer and longer. More writers make PostgreSQL no faster, but take turns on the interpreter's lock.
 WRITERS = {"sqlite": 1, "postgresql": 8}
 

@@ -39,7 +39,7 @@ def _file_key(request: Request) -> str:
 
 
 def register_compression(app: Flask) -> None:
-    """Compresses what may be compressed. Register it before what changes headers: handlers run in reverse order."""
+    """Compresses responses that may be compressed. Register it before handlers of headers: they run in reverse."""
     app.config.update(
         COMPRESS_REGISTER=False,
         COMPRESS_MIMETYPES=_TYPES,

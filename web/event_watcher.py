@@ -59,7 +59,7 @@ class Listener:
         self._notify = notify or self._woken.set
 
     def read(self, seen: int, device_key: str, position: int | None) -> None:
-        """Notes what the stream has read and told: later events and other positions wake it."""
+        """Notes the last event and position that the stream has reported: later ones wake it."""
         self._move, self.has_event = None, False
         self.device_key = None if position is None else device_key
         self.position, self.seen = position, seen

@@ -48,7 +48,7 @@ class Intake:
 
 
 def _waits(session: Session, device_key: str, made: Sequence[Submission | Exception]) -> dict[int, Accepted]:
-    """Returns what tells of the submissions for one device, by their ids."""
+    """Returns the places in the queue and the waits of the submissions for one device, by their ids."""
     theirs = [one for one in made if isinstance(one, Submission) and one.device_key == device_key]
     if not theirs:
         return {}

@@ -1,4 +1,4 @@
-"""Keeps what many people look at and what is dear to read for some seconds, so that few requests wait for it.
+"""Caches expensive queries for some seconds, so that few requests wait for them.
 
 What is kept is read anew beside the requests once it is older than ``KEEP``: they get the older one meanwhile, as long
 as it is not older than twice that. A small site keeps nothing: who reads says whether what was read was dear.
@@ -20,7 +20,7 @@ from web.background import Background
 
 T = TypeVar("T")
 KEEP = timedelta(seconds=10)
-#: So many different things are kept: the one not asked for the longest goes first.
+#: The most entries of the cache: the least recently used goes first.
 MOST = 32
 
 
@@ -32,7 +32,7 @@ class _Entry:
 
 
 class Kept:
-    """What one process keeps. Safe to use from several threads."""
+    """The cache of one process. Safe to use from several threads."""
 
     def __init__(self, readers: sessionmaker[Session]) -> None:
         self._readers = readers
@@ -49,7 +49,7 @@ class Kept:
         clock: Clock,
         is_dear: Callable[[T], bool],
     ) -> T:
-        """Returns what ``read`` returns, now with ``session`` or a short time ago.
+        """Returns the result of ``read``, now with ``session`` or from a short time ago.
 
         ``read`` also runs in another thread: it must use nothing of the request but the session that it is given.
         """

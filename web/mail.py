@@ -45,7 +45,7 @@ def mail_folder(settings: WebSettings) -> Path | None:
 
 
 def make_delivery(settings: WebSettings) -> Deliver:
-    """Returns what delivers mails as the settings say. Connects to nothing until then."""
+    """Returns the function that delivers mails as the settings say. Connects to nothing until then."""
     if settings.smtp_url is None:
         return lambda mail: _write(settings, mail)
     url = settings.smtp_url.get_secret_value()

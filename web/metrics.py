@@ -50,7 +50,7 @@ class DeviceCollector(Collector):
 
 
 def _of_all_processes() -> CollectorRegistry | None:
-    """Returns what the server's processes count together; None where there is one process."""
+    """Returns the joint counts of the server's processes; None where there is one process."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return None
     registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""Reads what requests of the API begin with; those that come at the same time share one transaction."""
+"""Reads the rows with which requests of the API begin; simultaneous ones share one transaction."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Openings:
         self._gathering = Gathering[Opening, Opened](self._read)
 
     def open(self, request: Opening) -> Opened:
-        """Returns what is stored now."""
+        """Returns the rows as stored now."""
         return self._gathering.ask(request)
 
     def _read(self, requests: Sequence[Opening]) -> list[Opened]:

@@ -1,4 +1,4 @@
-"""What operators change while the site runs, as it is for a request: settings, and the notices on its pages."""
+"""The site's changeable part, as it is for a request: settings, and the notices on its pages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def register_site(app: Flask) -> None:
 
 
 def _or_else(read: Callable[[], T], otherwise: T) -> T:
-    """Returns what ``read`` finds in the database, or ``otherwise`` if the database cannot be reached."""
+    """Returns the result of ``read``, or ``otherwise`` if the database cannot be reached."""
     if g.get("database_away"):
         return otherwise
     try:

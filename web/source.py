@@ -1,4 +1,4 @@
-"""Syntax highlighting of sources as HTML with classes, which the site's style sheet colours.
+"""Syntax highlighting of sources as HTML with classes, which the site's style sheet colors.
 
 One regular expression a grammar matches every colored token. Each alternative always finds an end, so the time is
 linear in the length of any text; a library's lexer can take minutes for sources of the largest size.

@@ -1,4 +1,4 @@
-"""Shares builds with other machines through the database. What fails costs a compilation, and is logged."""
+"""Shares builds with other machines through the database. A failure costs a compilation, and is logged."""
 
 from __future__ import annotations
 

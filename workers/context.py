@@ -1,4 +1,4 @@
-"""Holds what all parts of a worker share; made once when the process starts."""
+"""Holds the resources that all parts of a worker share; made once when the process starts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def owner_name() -> str:
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """What all parts of a worker share.
+    """The resources that all parts of a worker share.
 
     ``sessions`` makes writing sessions and ``reads`` read-only ones. ``stopping`` is set when the process must stop.
     """

@@ -1,4 +1,4 @@
-"""Defines what workers need of the engine as a protocol, and implements it with the judging pipeline.
+"""Defines the part of the engine that workers need as a protocol, and implements it with the judging pipeline.
 
 Workers take a ``Judge`` as a parameter, so that leases, retries and cancellation can be tested with one that is slow or
 fails on purpose.
@@ -93,7 +93,7 @@ class Judge(Protocol):
         """Returns whether this machine can check what devices of other kinds accepted."""
 
     def recheck(self, source: bytes, pack: Pack, kind: str, *, seed: int, cancelled: Callable[[], bool]) -> Recheck:
-        """Returns what a device of ``kind`` finds in an accepted source (``judge.rechecking``). Raises like ``run``."""
+        """Returns the findings of ``kind`` in an accepted source (``judge.rechecking``). Raises like ``run``."""
 
     def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
         """Returns the machine code of a source for a GPU architecture (``sm_80``)."""

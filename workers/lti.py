@@ -50,7 +50,7 @@ def exchange_due(context: WorkerContext) -> int:
 
 
 def exchange_for_ever(context: WorkerContext) -> None:
-    """Exchanges what is due until the process is stopped. Logs database errors and goes on."""
+    """Exchanges rosters and points that are due until the process is stopped. Logs database errors and goes on."""
     while not context.stopping.wait(context.settings.sweep_s):
         try:
             exchange_due(context)
@@ -192,7 +192,7 @@ def _find_column(
 
 
 def _told(connector: Connector, error: Exception) -> str:
-    """Returns what went wrong for the teacher, and forgets a token that the platform no longer takes."""
+    """Returns the error in words for the teacher, and forgets a token that the platform no longer takes."""
     if isinstance(error, LtiServiceException):
         if error.response.status_code in (401, 403):
             connector.forget_tokens()

@@ -67,7 +67,7 @@ def recheck_one(context: WorkerContext, stage: Stage, device_key: str | None = N
 def _make(
     context: WorkerContext, lease: RecheckLease, interruption: _Interruption
 ) -> tuple[Callable[[Session], bool], bool]:
-    """Returns what writes the outcome, and whether there is one. False ends the worker's search for more checks."""
+    """Returns the writer of the outcome, and whether there is one. False ends the worker's search for more checks."""
     try:
         found = _check(context, lease, interruption)
     except Cancelled:

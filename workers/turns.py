@@ -1,4 +1,4 @@
-"""What a worker does next: submissions first, then what they leave to do."""
+"""A worker's order of work: submissions first, then the work that they leave."""
 
 from __future__ import annotations
 

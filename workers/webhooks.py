@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 
 #: For each reading and writing, and for a message as a whole: who answers byte by byte holds up the others no longer.
 TIMEOUT_S, DEADLINE_S = 5.0, 15.0
-#: So many messages are sent, one after the other, before the outbox is read again.
+#: The number of messages that are sent, one after the other, before the outbox is read again.
 _BATCH = 10
 
 
@@ -57,7 +57,7 @@ def send_due(context: WorkerContext) -> int:
 
 
 def send_for_ever(context: WorkerContext) -> None:
-    """Sends what is due until the process is stopped. Logs database errors and goes on."""
+    """Sends webhooks that are due until the process is stopped. Logs database errors and goes on."""
     while not context.stopping.wait(context.settings.sweep_s):
         try:
             send_due(context)

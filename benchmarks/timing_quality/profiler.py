@@ -61,7 +61,7 @@ def durations(library: bytes, pack_folder: Path, kernels: Path, *, empty_caches:
 def median_duration(
     library: bytes, pack_folder: Path, kernels: Path, processes: int = PROCESSES, *, empty_caches: bool = False
 ) -> float:
-    """Returns the median in seconds of the medians of so many processes; data lie elsewhere in each."""
+    """Returns the median in seconds of the medians of ``processes`` processes; data lie elsewhere in each."""
     return statistics.median(
         statistics.median(durations(library, pack_folder, kernels, empty_caches=empty_caches)) for _ in range(processes)
     )

@@ -137,7 +137,7 @@ def _chosen(made: Assembly, kernel: str | None) -> Assembly:
 
 
 def _figures(function: FunctionAssembly, gpu: Gpu | None, block: int | None) -> list[str]:
-    """Returns what ptxas allots to the kernel, and its occupancy, in words."""
+    """Returns the kernel's resources as ptxas reports them, and its occupancy, in words."""
     resources = function.resources
     if resources is None:
         return []

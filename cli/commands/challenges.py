@@ -160,7 +160,7 @@ def _audited(entry: BoardEntry) -> str:
 
 
 def _checked(entry: BoardEntry) -> str:
-    """Returns what the emulator says of an entry that a GPU accepted."""
+    """Returns the emulator's verdict on an entry that a GPU accepted."""
     if entry.recheck == "found" and entry.recheck_headline != entry.not_audited:
         return f"found: {entry.recheck_headline}"
     return entry.recheck or ""
@@ -180,7 +180,7 @@ def _challenge(api: Api, slug: str) -> dict[str, Any]:
 
 
 def _language(challenge: dict[str, Any], name: str | None) -> dict[str, str]:
-    """Returns what the server says of a language of the challenge, by default the first. Raises UsageError."""
+    """Returns the server's data on a language of the challenge, by default the first. Raises UsageError."""
     offered = [one for one in challenge.get("languages") or () if isinstance(one, dict)]
     offered = offered or [{"name": "cuda", "comment": "//", "suffix": ".cu", "starter": challenge["starter"]}]
     found = next((one for one in offered if name in (None, one.get("name"))), None)

@@ -57,7 +57,7 @@ def push(
     server: options.Server = None,
     as_json: options.Json = False,
 ) -> None:
-    """Save a file as your draft for its challenge on the website. What was there stays in the draft's history."""
+    """Save a file as your draft for its challenge on the website. The draft's history keeps the replaced text."""
     source = read_source(file, challenge=challenge or _challenge_of(file), device=None)
     with connect(server) as api:
         there = _read(api, source.challenge)

@@ -41,7 +41,7 @@ def emulate(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")
     ] = None,
     check: Annotated[
-        Checks, typer.Option(help="full: also check for races and for reads of uninitialised memory; slower.")
+        Checks, typer.Option(help="full: also check for races and for reads of uninitialized memory; slower.")
     ] = Checks.DEFAULT,
     profile: Annotated[bool, typer.Option("--profile", help="Say what each kernel and line cost.")] = False,
     gpu: Annotated[

@@ -31,7 +31,7 @@ def export(
     ] = None,
     arch: Annotated[
         str,
-        typer.Option(metavar="NAME", help="What it is compiled for: sm_90, a GPU's name, or compute_80 (PTX for any)."),
+        typer.Option(metavar="NAME", help="The target: sm_90, a GPU's name, or compute_80 (PTX for any)."),
     ] = PORTABLE,
     challenge: options.Challenge = None,
     packs: Packs = None,

@@ -20,7 +20,7 @@ def gradescope(
     wheel: Annotated[
         Path, typer.Option(metavar="FILE", help="gpujudge's wheel, which `make dist` writes.", show_default=False)
     ],
-    points: Annotated[float, typer.Option(min=0.01, help="What an accepted submission earns.")] = 100.0,
+    points: Annotated[float, typer.Option(min=0.01, help="The points of an accepted submission.")] = 100.0,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A new folder; else SLUG-gradescope.")
     ] = None,

@@ -88,7 +88,7 @@ def hold(
     key: Key,
     reason: Annotated[str, typer.Argument(help="Why. The log keeps it, and operators see it.", show_default=False)],
 ) -> None:
-    """Let a device finish what runs and take nothing new. What is sent to it waits."""
+    """Let a device finish what runs and take nothing new. New submissions to it wait."""
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
     with _act(key) as (administration, session, device, now):
@@ -106,7 +106,7 @@ def release(key: Key) -> None:
 
 @contextmanager
 def _act(key: str) -> Iterator[tuple[Any, Session, Device, datetime]]:
-    """Yields what an action on a device needs. Raises CliError if there is none, or the action is not possible."""
+    """Yields the arguments of an action on a device. Raises CliError if there is none, or it cannot be done."""
     administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
         device = session.get(need("store.models", "server").Device, key)

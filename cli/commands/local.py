@@ -42,7 +42,7 @@ Packs = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, max=MAX_SEED, help="What the inputs are made from; else a new one each time."),
+    typer.Option("--seed", min=0, max=MAX_SEED, help="The seed of the inputs; else a new one each time."),
 ]
 DataDir = Annotated[
     Path | None,
@@ -77,7 +77,7 @@ def judge(
     ] = True,
     precision: Annotated[
         str | None,
-        typer.Option("--precision", metavar="P", help="What suffices of a measured time: 2% is ± 2 %, and quicker."),
+        typer.Option("--precision", metavar="P", help="The precision that a time needs: 2% is ± 2 %, and quicker."),
     ] = None,
     untimed: Annotated[
         bool, typer.Option("--untimed", help="Call each benchmark once, check what it computes, and time nothing.")
@@ -255,7 +255,7 @@ def _judge_one(
 def _recheck(
     source: Source, judgement: Judgement, seed: int, packs: list[Path] | None, settings: JudgeSettings
 ) -> Recheck | None:
-    """Checks what a GPU accepted on the emulator. Returns None for what needs no check."""
+    """Checks on the emulator the kernels that a GPU accepted. Returns None where no check is needed."""
     kind = need("judge.kinds", "judge").KINDS.get(judgement.device.kind)
     if judgement.verdict is not Verdict.ACCEPTED or kind is None or kind.rechecked_on is None:
         return None

@@ -22,7 +22,7 @@ _Address = Annotated[str, typer.Option(metavar="URL", help="As the platform show
 def add(
     title: Annotated[str, typer.Argument(help="As users see it.", show_default=False)],
     issuer: Annotated[str, typer.Option(help="Who signs its messages: an address.", show_default=False)],
-    client_id: Annotated[str, typer.Option(help="What the platform calls this site.", show_default=False)],
+    client_id: Annotated[str, typer.Option(help="The platform's name for this site.", show_default=False)],
     deployment: Annotated[list[str], typer.Option(help="The id of a deployment; may be repeated.", show_default=False)],
     key_set_url: _Address,
     auth_login_url: _Address,

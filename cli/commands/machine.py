@@ -135,7 +135,7 @@ class _Announcement:
 
 
 def _check(settings: WebSettings) -> None:
-    """Prints what prevents judging, before the first submission fails because of it.
+    """Prints the obstacles to judging, before the first submission fails because of them.
 
     Raises CliError if other people's code would run without the jail.
     """

@@ -24,7 +24,7 @@ _FORMATS = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d"]
 
 @app.command("post")
 def post(
-    text: Annotated[str, typer.Argument(help="What to say, in at most 500 characters.", show_default=False)],
+    text: Annotated[str, typer.Argument(help="The text, in at most 500 characters.", show_default=False)],
     warning: Annotated[bool, typer.Option("--warning", help="It is about trouble: show it in amber.")] = False,
     begin: Annotated[
         datetime | None,

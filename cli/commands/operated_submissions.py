@@ -116,7 +116,7 @@ def on_board(submission: options.SubmissionId) -> None:
 
 @contextmanager
 def _act(public_id: str, reason: str = "none is asked for") -> Iterator[tuple[Any, Session, Submission, datetime]]:
-    """Yields what an action on a submission needs. Raises UsageError without a reason, and CliError.
+    """Yields the arguments of an action on a submission. Raises UsageError without a reason, and CliError.
 
     That is raised if there is no such submission, or the action is not possible.
     """

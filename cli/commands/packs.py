@@ -33,7 +33,7 @@ def verify(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Challenges, or folders of them.", show_default=False)
     ],
-    device: Annotated[str, typer.Option("--device", "-d", help="What to judge the kernels on.")] = "emulator",
+    device: Annotated[str, typer.Option("--device", "-d", help="The device that judges the kernels.")] = "emulator",
     quick: Annotated[
         bool, typer.Option("--quick/--full", help="Only what takes seconds: nothing is compiled or judged.")
     ] = False,

@@ -102,7 +102,7 @@ class _Sent:
 def _unknown(
     paths: list[Path], results: ResultLines, challenge: str | None, slugs: frozenset[str], device: str
 ) -> list[_Sent | Result]:
-    """Returns what has no line yet; removes the lines of files that have changed or could not be read."""
+    """Returns the files without a line; removes the lines of files that have changed or could not be read."""
     keys = {line["file"]: line.get("key") for line in results.lines if line.get("verdict") is not None}
     left: list[_Sent | Result] = []
     again = set()

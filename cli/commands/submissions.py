@@ -181,7 +181,7 @@ def _send(
     as_json: bool,
     retry_key: str | None = None,
 ) -> None:
-    """Sends all files, and then follows them. Whatever the server has taken is told at once, whatever comes later."""
+    """Sends all files, then follows them. Reports each file as soon as the server has taken it."""
     sources = read_sources(files, challenge=challenge, device=device, language=language)
     several, codes = len(sources) > 1, []
     with connect(server) as api:
@@ -298,7 +298,7 @@ def _wait_for_verdict(api: Api, answer: Any, *, as_json: bool) -> tuple[Any, int
 
 
 def _print_recheck(status: SubmissionStatus) -> None:
-    """Prints what the emulator says of what a GPU accepted, or that it was not asked yet."""
+    """Prints the emulator's findings in a submission that a GPU accepted, or that they are not there yet."""
     if status.recheck is None:
         return
     if status.recheck.result is None:

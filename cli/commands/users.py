@@ -79,7 +79,7 @@ class RoleName(StrEnum):
 @app.command("role")
 def role(
     name: Annotated[str, typer.Argument(help="The user's name.")],
-    role: Annotated[RoleName, typer.Argument(help="What the user may do from now on.")],
+    role: Annotated[RoleName, typer.Argument(help="The user's role from now on.")],
 ) -> None:
     """Give a user a role; an operator runs the site, at /admin."""
     with _act(name) as (administration, session, actor, user, now):
@@ -153,7 +153,7 @@ def list_(
 
 @contextmanager
 def _act(name: str) -> Iterator[tuple[Any, Session, Actor, User, datetime]]:
-    """Yields what an action on a user needs: its module, the transaction, who acts, the user, and the time.
+    """Yields the arguments of an action on a user: its module, the transaction, the actor, the user, and the time.
 
     Raises CliError if there is no such user, or the action is not possible.
     """

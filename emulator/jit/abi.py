@@ -1,4 +1,4 @@
-"""What Python fills in of ``emulator/native/abi.h``: change both together. (``warp_context`` has the offsets.)"""
+"""The structures of ``emulator/native/abi.h`` that Python fills in: change both. (``warp_context`` has the offsets.)"""
 
 from __future__ import annotations
 

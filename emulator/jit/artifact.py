@@ -35,7 +35,7 @@ class Function(IntEnum):
 
 
 class Tier(IntEnum):
-    """How much the code was optimised."""
+    """How much the code was optimized."""
 
     QUICK = 0
     BEST = 1

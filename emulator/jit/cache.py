@@ -28,7 +28,7 @@ _STALE_S = 3600  # a temporary file this old is of a process that died
 
 @dataclass(frozen=True, slots=True)
 class KernelKey:
-    """What machine code depends on, apart from the emulator and the CPU. ``ptx``: a hash of the module's text."""
+    """The key of machine code, without the emulator and the CPU. ``ptx``: a hash of the module's text."""
 
     ptx: bytes
     entry: str

@@ -37,7 +37,7 @@ _EMITTERS: dict[Function, type[UniformFunction] | type[MaskedFunction]] = {
 def compile_artifact(
     module: Module, entry: str, block_shape: tuple[int, int, int], options: Options = DEFAULT_OPTIONS
 ) -> bytes:
-    """Compiles both functions of ``entry`` (mangled name) for blocks of ``block_shape`` threads, optimised.
+    """Compiles and optimizes both functions of ``entry`` (mangled name) for blocks of ``block_shape`` threads.
 
     Takes 20 to 500 ms. Raises ``Unsupported`` (what, file, line) for what the emulator cannot run, ``PtxError`` for
     PTX it cannot read.

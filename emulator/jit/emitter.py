@@ -1,4 +1,4 @@
-"""What instruction semantics see: reading operands, writing results, the active lanes, scratch space, helper calls.
+"""The interface for emitting instructions: operands, results, active lanes, scratch space, helper calls.
 
 Two subclasses emit the two functions of a kernel: ``UniformFunction`` (all 32 lanes together) and
 ``MaskedFunction`` (the lanes of a mask). A register's value is kept as an SSA value within a block and written back at

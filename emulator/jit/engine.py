@@ -63,7 +63,7 @@ def emit_object(text: str, target: Target, tier: Tier) -> bytes:
 
 
 def _emit(text: str, target: Target, *, quick: bool) -> bytes:
-    """Takes the lock for granted. What it makes in the global context is gone when it returns."""
+    """Takes the lock for granted. Objects that it makes in the global context are gone when it returns."""
     module = llvm.parse_assembly(text)
     machine = llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(
         cpu=target.cpu, features=target.features, opt=0 if quick else 1, reloc="pic", codemodel="small"

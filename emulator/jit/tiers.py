@@ -1,4 +1,4 @@
-"""A kernel's machine code: from the cache, or compiled quickly on demand and optimised once the kernel is hot.
+"""A kernel's machine code: from the cache, or compiled quickly on demand and optimized once the kernel is hot.
 
 Results and counts are the same with either tier. LLVM loads when there is something to compile.
 """
@@ -50,7 +50,7 @@ class TieredKernel:
 
     @property
     def hot_after(self) -> int:
-        """The number of warp instructions after which optimised code pays; 0 where there is none."""
+        """The number of warp instructions after which optimized code pays; 0 where there is none."""
         quick = any(code.tier is Tier.QUICK for code in self.artifact.code.values())
         return _HOT_PER_INSTRUCTION * self.artifact.description.instruction_count if quick else 0
 
@@ -58,7 +58,7 @@ class TieredKernel:
         return self._emitted(function).compile(function, Tier.QUICK)
 
     def improvement(self, function: Function) -> Callable[[], Code] | None:
-        """Returns a function that compiles optimised code, on any thread; None where the code cannot improve."""
+        """Returns a function that compiles optimized code, on any thread; None where the code cannot improve."""
         code = self.artifact.code.get(function)
         if code is None or code.tier is Tier.BEST:
             return None

@@ -29,7 +29,7 @@ def line_shares(profile: LaunchProfile, gpu: Gpu, parts: Mapping[str, float]) ->
 
 
 def _costs(counters: Counters, profile: LaunchProfile, gpu: Gpu) -> dict[str, float]:
-    """Returns what the counted work contributes to each bound, in the bound's own unit."""
+    """Returns the counted work's contribution to each bound, in the bound's own unit."""
     pipes = pipe_cycles(counters, gpu)
     # The two share a pipe, and lines differ in which of the two names it gets.
     pipes["shared-memory bandwidth"] = pipes["L1 bandwidth"] = pipes["shared-memory bandwidth"] + pipes["L1 bandwidth"]

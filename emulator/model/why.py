@@ -57,7 +57,7 @@ def reasons(
 
 
 def topic_of(sentence: str) -> str | None:
-    """Returns what a sentence of ``reasons`` is about, a value of ``TOPICS``, or None if it is none of them."""
+    """Returns the topic of a sentence of ``reasons``, a value of ``TOPICS``, or None if it has none of them."""
     return next((topic for words, topic in TOPICS.items() if words in sentence), None)
 
 

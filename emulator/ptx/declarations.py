@@ -1,4 +1,4 @@
-"""Parses declarations: variables with their initialisers, parameters, function headers."""
+"""Parses declarations: variables with their initializers, parameters, function headers."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ class Emission(Enum):
 
 
 class Memory(Flag):
-    """What an instruction does at the address that it names, in program order."""
+    """The access that an instruction makes to the address it names, in program order."""
 
     NONE = 0
     LOAD = auto()
@@ -81,7 +81,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the emulator knows about one opcode, or about one form of it (``wmma.load``).
+    """The facts that the emulator knows about one opcode, or about one form of it (``wmma.load``).
 
     ``modifiers``: those it accepts besides types, matrix shapes and cache hints; None accepts any.
     ``writes``: the first operand is the destination; ``accumulates``: it is read, too.

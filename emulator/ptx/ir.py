@@ -99,7 +99,7 @@ class Instruction:
 
     @property
     def facts(self) -> Facts:
-        """What ``opcodes`` says about it. Raises ``Unsupported`` with the instruction's name for an unknown opcode."""
+        """The opcode's entry in ``opcodes``. Raises ``Unsupported`` with the name of an unknown opcode."""
         facts = facts_of(self.opcode, self.modifiers)
         if facts is None:
             raise Unsupported(f"the instruction {self.name}", self.location.file, self.location.line)

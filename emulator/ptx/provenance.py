@@ -53,7 +53,7 @@ def accessed_variable(instruction: Instruction, origins: dict[str, str], variabl
 
 
 def _origin(instruction: Instruction, known: dict[str, str], variables: Collection[str]) -> str | None:
-    """Returns what the result is made of; None where an operand has not been seen yet."""
+    """Returns the origin of the result; None where an operand has not been seen yet."""
     if instruction.facts.memory is not Memory.NONE:
         return _NOTHING
     operands = instruction.operands[1:]

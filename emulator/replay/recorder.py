@@ -18,7 +18,7 @@ class Recorder:
         runtime.library.emu_recording_begin(most_bytes)
 
     def next_call(self) -> None:
-        """What follows belongs to another call."""
+        """Begins another call: all that follows belongs to it."""
         self._runtime.library.emu_recording_next_call()
 
     def call(self, solve: Callable[[], None]) -> None:

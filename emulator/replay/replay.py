@@ -20,7 +20,7 @@ class Replay:
     """
 
     def __init__(self, runtime: Runtime, recording: Recording, program: bytes) -> None:
-        """Raises RecordingError for what is no recording of this program."""
+        """Raises RecordingError for anything but a recording of this program."""
         self._library = runtime.library
         images = images_of(program)
         missing = [digest for digest in recording.modules.values() if digest not in images]

@@ -82,7 +82,7 @@ def defined_variables(module: Module) -> list[Variable]:
 
 
 def describe_kernel(module: Module, name: str) -> KernelInfo:
-    """Returns what is known of a kernel before it is compiled. Raises ``PtxError`` if there is no such kernel."""
+    """Returns the facts about a kernel before it is compiled. Raises ``PtxError`` if there is no such kernel."""
     function = module.functions.get(name)
     if function is None or not function.is_entry:
         raise PtxError(f"no kernel {name} in this program")

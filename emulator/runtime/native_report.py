@@ -22,7 +22,7 @@ from emulator.runtime.report import (
 
 
 def take_report(library: ctypes.CDLL) -> Report:
-    """Returns what happened since the last call, in this process or in one whose journal was replayed."""
+    """Returns the events since the last call, in this process or in one whose journal was replayed."""
     taken = native.NativeReport()
     library.emu_report_take(ctypes.byref(taken))
     endings = native.NativeEndings()

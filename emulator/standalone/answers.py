@@ -49,7 +49,7 @@ class Answers:
         self._launch_times = launch_times
 
     def answer(self, kind: int, content: bytes) -> bytes:
-        """Raises whatever reading and compiling programs raises (``runtime.modules.refusal_of``)."""
+        """Raises the exceptions of reading and compiling programs (``runtime.modules.refusal_of``)."""
         return self._by_kind[kind](Reader(content))
 
     def close(self) -> None:

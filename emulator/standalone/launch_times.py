@@ -37,7 +37,7 @@ class LaunchTimes:
             return self._gpu.launch.first_s + sum(known.seconds[first:last])
 
     def _read(self, process: int, known: _Process) -> None:
-        """Reads what the journal has got since the last time. The program waits meanwhile, so that it has all."""
+        """Reads the journal's new entries. The program waits meanwhile, so that it has all."""
         with (self._folder / f"report-{process}").open("rb") as journal:
             journal.seek(known.read_bytes)
             added = journal.read()

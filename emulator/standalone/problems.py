@@ -1,4 +1,4 @@
-"""Collects what is wrong with a program into one list, whichever check found it."""
+"""Collects a program's problems into one list, whichever check found them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def overruns_of(report: Report) -> tuple[Overrun, ...]:
 
 
 def notes_of(report: Report) -> tuple[Finding, ...]:
-    """Returns what is no problem if it is meant: stores of one constant, and values of which nothing is made."""
+    """Returns notes on possible mistakes: threads that store one constant, and values that nothing uses."""
     return tuple(finding for finding in report.findings if finding.kind in NOTE_KINDS)
 
 
@@ -72,7 +72,7 @@ def _is_explained(report: Report) -> bool:
 
 
 def _call_error(error: CallError, location: SourceLocation | None, failure: str | None) -> Problem | None:
-    """Returns None for an error that the program checked and that is no misuse. ``failure`` is told already."""
+    """Returns None for an error that the program checked and that is not a misuse. ``failure`` is reported already."""
     unchecked = "" if error.was_queried else "; the program never asked about the error"
     what = f"{error.call} failed with {error.name}"
     if error.kind:

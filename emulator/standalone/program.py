@@ -32,7 +32,7 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ProgramFile:
-    """What the command needs to know about a program's ELF file."""
+    """The facts about a program's ELF file that the command needs."""
 
     needed: tuple[bytes, ...]  # shared libraries
     has_old_rpath: bool  # an RPATH, which comes before LD_LIBRARY_PATH

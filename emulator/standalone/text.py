@@ -72,7 +72,7 @@ def _problems(problems: Sequence[Problem]) -> Iterator[str]:
 
 
 def _happened(problem: Problem) -> str:
-    """Returns what the host's code does at the problem's location."""
+    """Returns the host code's action at the problem's location."""
     if problem.is_leak:
         return "allocated"
     return "accessed by the host" if problem.kind == HOST_RACE else "called"

@@ -81,15 +81,15 @@ class Backend(Protocol):
 
     @abstractmethod
     def target(self, device: DeviceInfo) -> Target:
-        """Returns what submissions for the device are compiled for."""
+        """Returns the target that submissions for the device are compiled for."""
 
     def probe(self, settings: JudgeSettings) -> Iterable[Probe]:
-        """Tries what the kind needs on this machine, for ``gpujudge doctor``."""
+        """Tries the parts that the kind needs on this machine, for ``gpujudge doctor``."""
         del settings
         return ()
 
     def prepare(self, settings: JudgeSettings, say: Say = lambda _: None, progress: Progress = lambda _: None) -> None:
-        """Builds what the kind needs before its first submission. Raises InternalError.
+        """Builds the parts that the kind needs before its first submission. Raises InternalError.
 
         ``say`` gets a message before work that takes long, and ``progress`` what share of it is done.
         """
@@ -111,7 +111,7 @@ class Backend(Protocol):
         self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
         cancelled: Cancelled = lambda: False,
     ) -> AbstractContextManager[int | None]:  # fmt: skip
-        """Holds what a judgement has to itself of the device while it lasts. Raises Cancelled while it waits.
+        """Holds the device's exclusive parts for a judgement while it lasts. Raises Cancelled while it waits.
 
         ``shared`` judgements, which time nothing, may hold a device side by side.
 
@@ -123,7 +123,7 @@ class Backend(Protocol):
     def begin_ahead(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory
     ) -> Ahead | None:
-        """Begins what scoring these benchmarks needs, in the background, before there is anything to score.
+        """Prepares the scoring of these benchmarks in the background, before there is anything to score.
 
         Call it in a thread that outlives the judgement, with the device held. Raises InternalError and RunnerEnded.
         """
@@ -153,7 +153,7 @@ class Backend(Protocol):
     def open_libraries(
         self, pack: Pack, device: DeviceInfo, settings: JudgeSettings
     ) -> AbstractContextManager[LibraryProcess] | None:
-        """Returns what times the pack's baselines on a device that is held; None where the kind has no libraries.
+        """Returns a timer of the pack's baselines on a device that is held; None where the kind has no libraries.
 
         Entering it raises InternalError where they cannot be called.
         """

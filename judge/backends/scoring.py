@@ -17,7 +17,7 @@ from judge.supervisor.factory import SessionFactory
 
 
 class Ahead(Protocol):
-    """What scoring needs and what does not depend on the submission. ``close`` ends what nobody took. Idempotent."""
+    """Resources for scoring that do not depend on the submission. ``close`` ends those not taken. Idempotent."""
 
     def close(self) -> None: ...
 
@@ -62,10 +62,10 @@ class Scorer(Protocol):
     """Scores one submission. ``close`` is called in the end, whether it scored or not."""
 
     def prepare(self) -> None:
-        """Starts what scoring needs. Called once, when the first case is accepted."""
+        """Starts the processes that scoring needs. Called once, when the first case is accepted."""
 
     def score(self) -> Score:
         """Judges and scores the benchmarks. Raises InternalError and Cancelled."""
 
     def close(self) -> None:
-        """Ends what still runs. Idempotent."""
+        """Ends all running work. Idempotent."""

@@ -28,7 +28,7 @@ from typing import Any, Self
 
 __all__ = ["Case", "Judge", "JudgeError", "Kernel", "Result"]
 
-#: So many kernels of an iterable are sent ahead of what is known.
+#: The most kernels of an iterable that are sent ahead of their results.
 _AHEAD = 64
 _ENDING_S = 60.0
 _COMMAND = Path(__file__).resolve().parents[2]
@@ -66,7 +66,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is known of a kernel in the end.
+    """The result of a kernel.
 
     ``verdict`` is AC, WA, CE, RE, TLE, MLE, OLE, SV, TI or IE, and None where the challenge is unknown: ``message``
     says why. ``time_s`` is the measured time in seconds, on the emulator the modelled one, of an accepted kernel that

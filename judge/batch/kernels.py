@@ -28,7 +28,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What is known of one kernel in the end: the JSON of its judgement, or why there is none (``problem``).
+    """The result of one kernel: the JSON of its judgement, or the reason why there is none (``problem``).
 
     ``device`` is the name that users type. A kernel that the emulator refused as a filter has ``screened``. ``verdict``
     is None where the file is not a kernel or its challenge is unknown.
@@ -44,11 +44,11 @@ class Result:
 
     @property
     def exit_code(self) -> int:
-        """That of the command line for this kernel alone."""
+        """The exit code of the command line for this kernel alone."""
         return _UNUSABLE if self.verdict is None else self.verdict.exit_code
 
     def to_json(self) -> dict[str, Any]:
-        """Returns what is written of it, but for its name."""
+        """Returns the result as JSON, without its name."""
         judgement = self.judgement or {}
         return {
             "challenge": self.kernel.challenge,

@@ -124,7 +124,7 @@ class _Process:
 
 @dataclass
 class _Queues:
-    """What waits, for the processors and for the GPUs."""
+    """The kernels that wait for processors and for GPUs."""
 
     processors: deque[_Task] = field(default_factory=deque)
     devices: deque[_Task] = field(default_factory=deque)
@@ -150,7 +150,7 @@ class Batch:
         self._most = _ON_THEIR_WAY * (plan.jobs + plan.beside * len(self._gpus))
 
     def results(self, kernels: Iterable[Kernel | Result]) -> Iterator[Result]:
-        """Yields what is known of each kernel as soon as it is. A Result among the kernels is passed on.
+        """Yields the result of each kernel as soon as it is there. A Result among the kernels is passed on.
 
         Reads ahead of what is judged, but not far. Raises what reading ``kernels`` raises.
         """
@@ -207,7 +207,7 @@ class Batch:
         return steps
 
     def _put(self, task: _Task, *, first: bool = False) -> None:
-        """Lets a task wait for its next step. What has begun comes before what has not."""
+        """Lets a task wait for its next step. Kernels that have begun come before those that have not."""
         waiting = self._queues.devices if task.steps[0].target is None else self._queues.processors
         (waiting.appendleft if first else waiting.append)(task)
         self._changed.notify_all()
@@ -281,7 +281,7 @@ class Batch:
             self._put(task, first=True)
 
     def _lose(self, target: Target, problem: str, task: _Task) -> None:
-        """Leaves a device out. Where it was the last one, the kernels that need one are told so."""
+        """Leaves a device out. Where it was the last one, the kernels that need one end with a problem."""
         with self._changed:
             is_news = target.name not in self._lost
             self._lost[target.name] = problem

@@ -72,7 +72,7 @@ class Worker:
             return {"judgement": to_json(_internal_error(error, pack, device))}
 
     def close(self) -> None:
-        """Ends what still runs."""
+        """Ends all running work."""
         self._background.close()
         if self._warm is not None:
             self._warm.close()

@@ -118,7 +118,7 @@ def score_interval(timed: Sequence[TimedCase]) -> Interval:
 def fingerprint(
     pack: Pack, artifact: Artifact, device: DeviceInfo, calibration: Calibration | None, seen: ObservedConditions
 ) -> Fingerprint:
-    """Returns what must agree (or be taken into account) before two measured times are compared.
+    """Returns the conditions that must agree (or be taken into account) before two measured times are compared.
 
     ``seen`` is NVML's summary of the measurement. The fingerprint has a hash of the GPU's UUID, but neither the UUID
     nor the serial number.
@@ -139,7 +139,7 @@ def fingerprint(
 
 
 def modelled_fingerprint(pack: Pack, artifact: Artifact, device: DeviceInfo) -> Fingerprint:
-    """Returns what makes the same modelled time of the same source, beside the GPU and the model that it is of."""
+    """Returns the conditions, beside GPU and model, that make the same modelled time of the same source."""
     return Fingerprint(
         device=device.key,
         compute_capability=device.compute_capability,

@@ -1,4 +1,4 @@
-"""Summarises samples and decides when a process has made enough of them.
+"""Summarizes samples and decides when a process has made enough of them.
 
 The times of one process are not normally distributed: they have a floor and a long tail. A process is therefore
 summarised by its median, whose confidence interval comes from order statistics and holds for every distribution.
@@ -59,7 +59,7 @@ class Effort:
 
     @classmethod
     def for_precision(cls, precision: float | None) -> Effort:
-        """Returns what gives a score half of whose interval is about ``precision`` of it; None: a leaderboard's.
+        """Returns the effort for a score half of whose interval is about ``precision`` of it; None: a leaderboard's.
 
         Three processes whose medians have errors of half of that differ so much that the interval of the score is
         as wide (``between_processes``).

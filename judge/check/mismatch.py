@@ -109,7 +109,7 @@ class MismatchCollector:
         )
 
     def _pattern(self) -> str:
-        """Returns what the wrong elements have in common, in words; empty where that is nothing."""
+        """Returns the common property of the wrong elements, in words; empty where there is none."""
         is_whole = self.count == self.total
         if not is_whole and self.zeros == self.count:
             return ", and all of those are 0: does the grid reach them, and does a thread store each?"

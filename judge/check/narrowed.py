@@ -72,7 +72,7 @@ def recorded_lines(file: Path) -> Iterator[set[int]]:
 
 @contextmanager
 def rounding_line(file: Path, line: int, rounding: Rounding) -> Iterator[None]:
-    """Rounds what the line of ``file`` computes while inside."""
+    """Rounds the results of the line of ``file`` while inside."""
     with _watched(file, line, rounding):
         yield
 

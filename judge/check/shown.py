@@ -1,4 +1,4 @@
-"""Summarises an array for people: its first elements and, for a matrix or an image, a small picture."""
+"""Summarizes an array for people: its first elements and, for a matrix or an image, a small picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from judge.check.mismatch import plain_number
 from judge.judgement import ShownArray, ShownRole
 
-#: So many elements are shown, in C order.
+#: The most elements that are shown, in C order.
 FIRST = 24
 #: The most cells of a picture down and across.
 MAX_ROWS, MAX_COLUMNS = 24, 32

@@ -45,7 +45,7 @@ class SingleArray(np.ndarray[Any, Any]):
 def run_in_single(
     compute: Callable[[Mapping[str, Any]], Mapping[str, Any]], inputs: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Returns what ``compute`` makes of the inputs in single precision; None where it cannot be run so."""
+    """Runs ``compute`` on the inputs in single precision; returns None where it cannot be run so."""
     try:
         with np.errstate(all="ignore"):
             outputs = compute({name: _single(value) for name, value in inputs.items()})

@@ -25,7 +25,7 @@ class Adapter:
 
 
 def make_adapter(symbol: str, expected: Signature, found: Signature) -> Adapter | None:
-    """Returns what calls the function found, which ``difference(..., converting=True)`` lets pass.
+    """Returns a caller of the function found, which ``difference(..., converting=True)`` lets pass.
 
     Returns None where a parameter is of no type that can be passed on.
     """

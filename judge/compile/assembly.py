@@ -93,7 +93,7 @@ class FunctionAssembly:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """What a source becomes on one GPU ``architecture`` (``sm_90a``). Kernels come first."""
+    """The machine code of a source for one GPU ``architecture`` (``sm_90a``). Kernels come first."""
 
     architecture: str
     functions: tuple[FunctionAssembly, ...]

@@ -31,7 +31,7 @@ def to_json(assembly: Assembly) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Assembly:
-    """Reads what ``to_json`` wrote."""
+    """Reads the output of ``to_json``."""
     return Assembly(
         data["architecture"],
         tuple(

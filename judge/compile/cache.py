@@ -99,7 +99,7 @@ def _keep_here(data_dir: Path, key: str, report: BuildReport, artifact: Artifact
 
 
 def remove_half_written(data_dir: Path, *, older_than_s: float = 60.0) -> int:
-    """Removes what killed processes had begun to write; returns how many. Writing one takes far less time."""
+    """Removes files that killed processes left half written; returns how many. Writing one takes far less time."""
     removed = 0
     for path in _folder(data_dir).glob("*/.*"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What a build needs of a challenge, as protocols that ``judge.packs.pack.Pack`` satisfies."""
+"""Protocols of a challenge for builds, which ``judge.packs.pack.Pack`` satisfies."""
 
 from __future__ import annotations
 

@@ -95,5 +95,5 @@ def place_sources(stack: contextlib.ExitStack, source: bytes, header: str) -> tu
 
 
 def contents(fd: int, limit_bytes: int) -> bytes:
-    """Returns what was written to a descriptor, without moving in it."""
+    """Returns the content of a descriptor, without moving in it."""
     return os.pread(fd, min(limit_bytes, os.fstat(fd).st_size), 0)

@@ -87,7 +87,7 @@ def headline(log: str) -> str:
 
 
 def exhausted(log: str, *, memory_bytes: int, file_bytes: int) -> str | None:
-    """Returns what the compiler ran out of, by its own words, where a limit ended it from inside; else None."""
+    """Returns the resource that the compiler ran out of, by its own words, where a limit ended it; else None."""
     if re.search(r"File size limit exceeded|File too large|No space left on device", log):
         return f"The compiler wrote more than {file_bytes >> 20} MiB."
     if re.search(r"out of memory allocating|virtual memory exhausted|std::bad_alloc|cannot allocate memory", log, re.I):
@@ -103,7 +103,7 @@ def says_killed(raw: bytes) -> bool:
 
 
 def capped(text: str, limit_bytes: int, *, truncated: bool = False) -> str:
-    """Returns at most so many bytes of UTF-8, cut at a line, with a note that the rest is left out."""
+    """Returns at most ``limit_bytes`` bytes of UTF-8, cut at a line, with a note that the rest is left out."""
     data = text.encode("utf-8")
     if len(data) <= limit_bytes and not truncated:
         return text
@@ -113,7 +113,7 @@ def capped(text: str, limit_bytes: int, *, truncated: bool = False) -> str:
 
 
 def parse_resources(text: str) -> tuple[KernelResources, ...]:
-    """Returns what ``ptxas -v`` said of each kernel. Kernel names are as in the PTX."""
+    """Returns the report of ``ptxas -v`` for each kernel. Kernel names are as in the PTX."""
     kernels: list[dict[str, Any]] = []
     current: dict[str, Any] | None = None
     for line in text.splitlines():

@@ -15,7 +15,7 @@ _MOST_OVERLOADS = 64
 
 
 def check_solve(symbols: str, definitions: str, source: bytes, pack: Challenge) -> tuple[str | None, bool]:
-    """Returns what is wrong with ``solve``, or None, and whether it has C linkage."""
+    """Returns the mistake in ``solve``, or None, and whether it has C linkage."""
     expected = _expected(pack)
     names = dict(line.split("\t", 1) for line in symbols.splitlines() if "\t" in line)
     if "solve" in names:
@@ -43,7 +43,7 @@ def wanted_overload(symbols: str, pack: Challenge) -> str | None:
 
 
 def needed_adapter(symbols: str, definitions: str, source: bytes, pack: Challenge) -> Adapter | None:
-    """Returns what has to call ``solve`` since its integers are of other types, wide enough, than the challenge's.
+    """Returns the adapter that calls a ``solve`` whose integers are wider than the challenge's.
 
     Returns None where it can be called as it is, or not at all. Of several definitions in the text, nothing tells
     which one is exported, so they get none.

@@ -83,7 +83,7 @@ class CompilerResult:
 
 @dataclass(frozen=True, slots=True)
 class CompilerJob:
-    """What the compiler shall make of which source."""
+    """A request to the compiler: the source, and the output to make of it."""
 
     source: bytes
     pack: Challenge
@@ -163,7 +163,7 @@ def _compile(job: CompilerJob) -> CompilerResult:
 
 
 def _read_call_lines(data: bytes, lines: OwnLines) -> tuple[tuple[int, int], ...]:
-    """Returns offsets and lines of the whole source, ascending; what is no such pair, or beyond bounds, is left out."""
+    """Returns offsets and lines of the whole source, ascending. Leaves out malformed pairs and those out of bounds."""
     found = re.findall(r"^([0-9a-f]{1,16}) (\S{1,500}):([0-9]{1,7})$", data.decode("utf-8", "replace"), re.MULTILINE)
     placed = ((int(at, 16), lines.locate(path, int(line))) for at, path, line in found[:_MAX_CALL_LINES])
     return tuple(sorted((at, line) for at, line in placed if line is not None))

@@ -1,4 +1,4 @@
-"""Reads what compilers and the disassembler print of a program's functions: PTX, and SASS, the GPU's machine code.
+"""Reads the listings that compilers and the disassembler print: PTX, and SASS, the GPU's machine code.
 
 Each instruction is given with the line of the submission that it was made for. Where that was inlined from a header, it
 is the line that called it. The texts come from a source that nobody trusts: all reading takes linear time, and a source

@@ -19,7 +19,7 @@ _NAME = re.compile(r"sm_(?P<number>\d{2,3})(?P<own>[af]?)")
 
 
 def required_architecture(source: bytes) -> str | None:
-    """Returns the architecture that the file names, None if it names none. It may be no architecture at all."""
+    """Returns the architecture that the file names, None if it names none. The name may be invalid."""
     for line in _LINE.finditer(source[:_WITHIN_BYTES]):
         for word in line["words"].split():
             if word.startswith(b"arch="):

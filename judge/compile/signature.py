@@ -244,7 +244,7 @@ class _Aliases:
                 self._types[name] = type_
 
     def find(self, name: str) -> tuple[str, int] | None:
-        """The type behind the name, and how many pointers it adds; None for a name that is no alias."""
+        """The type behind the name, and how many pointers it adds; None for a name that is not an alias."""
         if name not in self._types:
             return None
         if name not in self._resolved:

@@ -24,7 +24,7 @@ _KERNEL_WORDS = re.compile(r"__launch_bounds__\s*+\((?:[^()]*+\))?+|\bsolve\s*+\
 
 
 def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | None:
-    """Returns what is wrong with the source, in words for its author; None where a compiler should see it.
+    """Returns the mistake in the source, in words for its author; None where a compiler should see it.
 
     ``signature`` is the expected one, shown where there is no ``solve``.
     """
@@ -45,7 +45,7 @@ def check_source(source: bytes, *, limit_bytes: int, signature: str) -> str | No
 
 
 def check_text(source: bytes, *, limit_bytes: int) -> str | None:
-    """Returns what is wrong with a source in any language; None where it is a text of a size that is taken."""
+    """Returns the mistake in a source of any language; None where it is a text of an accepted size."""
     if not source.strip():
         return "The source is empty."
     if len(source) > limit_bytes:

@@ -80,7 +80,7 @@ def join_files(main: bytes, headers: Mapping[str, bytes]) -> bytes:
 
 
 def check_files(source: bytes) -> str | None:
-    """Returns what is wrong with the files of a source, in words for its author; None where nothing is."""
+    """Returns the mistake in the files of a source, in words for its author; None where there is none."""
     names = [file.name for file in split_files(source)]
     if len(names) > MOST_FILES:
         return f"The source has {len(names)} files; at most {MOST_FILES} are taken."
@@ -95,7 +95,7 @@ def check_files(source: bytes) -> str | None:
 
 
 def missing_header(log: str) -> str | None:
-    """Returns what to do about a header that a compiler did not find; None where its log names none."""
+    """Returns the remedy for a header that a compiler did not find; None where its log names none."""
     found = _NOT_FOUND.search(log)
     if found is None:
         return None

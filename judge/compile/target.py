@@ -1,4 +1,4 @@
-"""What a submission is compiled for."""
+"""Targets that submissions are compiled for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from judge.judgement import DeviceKind
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a submission is compiled for: a ``kind`` of device, and the architecture by its compiler's name.
+    """The target of a compilation: a ``kind`` of device, and the architecture by its compiler's name.
 
     nvcc knows two forms: ``compute_80`` is PTX alone, ``sm_90`` a GPU's machine code (judge.compile.architecture).
     ``specific`` is the architecture for sources that use Hopper's own instructions; empty where ``arch`` has them, or

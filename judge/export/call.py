@@ -1,4 +1,4 @@
-"""What a caller of an exported kernel gives, and how the rest follows from the shapes of its arrays."""
+"""The arguments of an exported kernel: the caller gives arrays, and their shapes give the rest."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _VISIBLE_GROUP = "sample"
 
 
 def main(root: Path) -> None:
-    """Writes what Gradescope shows."""
+    """Writes the results for Gradescope."""
     settings = json.loads((root / "source/autograder.json").read_text())
     results = root / "results"
     results.mkdir(parents=True, exist_ok=True)

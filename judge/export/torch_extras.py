@@ -1,4 +1,4 @@
-"""What stands around an exported operator: its build, its tests, its benchmark and its README."""
+"""Writes the files around an exported operator: its build, its tests, its benchmark and its README."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the trusted side knows of GPUs: the catalogue, NVML, health, calibration and the device lock."""
+"""GPUs as the trusted side knows them: the catalogue, NVML, health, calibration and the device lock."""

@@ -79,7 +79,7 @@ def store_calibration(settings: JudgeSettings, device: DeviceInfo, calibration: 
 
 
 def device_hash(device: DeviceInfo) -> str:
-    """Returns what identifies this board among others of its model: its number where NVML has no UUID."""
+    """Returns the identifier of this board among others of its model: its number where NVML has no UUID."""
     return str(device.details.get("uuid_hash") or f"ordinal-{device.details.get('ordinal', 0)}")
 
 

@@ -62,7 +62,7 @@ class GpuWatch(Protocol):
     """Reads the state of one GPU, in one thread at a time. Two watches do not take each other's Xids."""
 
     def sample(self) -> GpuState:
-        """Returns what can be read now; never raises."""
+        """Returns the readable state now; never raises."""
 
     def close(self) -> None:
         """Idempotent."""

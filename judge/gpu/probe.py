@@ -54,7 +54,7 @@ def _driver_version() -> str:
 
 
 def _nvml(pci_bus_id: str) -> dict[str, Any]:
-    """Returns what only NVML knows: the device node's minor number, a hash of the UUID, the maximum clock."""
+    """Returns the facts that only NVML knows: the device node's minor number, a hash of the UUID, the maximum clock."""
     try:
         import pynvml
 

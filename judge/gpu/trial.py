@@ -26,7 +26,7 @@ _SHARE = 0.9
 
 
 def why_not_working(device: DeviceInfo, settings: JudgeSettings) -> str:
-    """Returns what goes wrong when a kernel runs on the GPU; empty when nothing does."""
+    """Returns the error when a kernel runs on the GPU; empty when there is none."""
     try:
         _run(device, settings, "fill", _SOME_BYTES)
     except InternalError as error:

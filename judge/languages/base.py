@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Buildable(Challenge, Protocol):
-    """What a language needs of a challenge; ``judge.packs.pack.Pack`` satisfies it."""
+    """The part of a challenge that languages need; ``judge.packs.pack.Pack`` satisfies it."""
 
     @property
     def slug(self) -> str: ...
@@ -61,7 +61,7 @@ class Language(Protocol):
     records: bool
 
     def missing(self) -> str:
-        """Returns what this machine lacks to build sources and how to install it; an empty text if nothing."""
+        """Returns the parts that this machine lacks to build sources, and how to install them; empty if nothing."""
 
     def starter(self, challenge: Buildable) -> str:
         """Returns the text that the editor begins with, which builds and does nothing yet."""

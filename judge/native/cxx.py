@@ -1,4 +1,4 @@
-"""What the native library is built of. Imports no NumPy: the build of a wheel reads this, too."""
+"""The sources and compiler options of the native library. Imports no NumPy: the build of a wheel reads this, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bounds what the C library's allocator keeps of freed memory in processes that run for months."""
+"""Bounds the freed memory that the C library's allocator keeps in processes that run for months."""
 
 from __future__ import annotations
 

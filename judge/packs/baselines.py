@@ -1,4 +1,4 @@
-"""What a library's call does of a pack's task: the table ``[baselines]`` and the file ``baselines.py``.
+"""The libraries' calls for a pack's task: the table ``[baselines]`` and the file ``baselines.py``.
 
 The table names each baseline, its library and its conditions. The file has a function of each name. It takes the pack's
 arguments by name: arrays as ``torch.Tensor`` on the device (``judge.packs.sizes.shape``; ``const`` arguments must not

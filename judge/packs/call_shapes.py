@@ -19,7 +19,7 @@ from judge.wire.call_shapes import CallShape, ShapedArgument
 from judge.wire.frames import Role
 
 _ROLES = {"in": Role.IN, "out": Role.OUT, "inout": Role.INOUT, "scalar": Role.SCALAR}
-#: So many sizes of a benchmark's decoys are drawn. What code depends on changes at few sizes (the next power of two).
+#: The number of sizes that are drawn of a benchmark's decoys. Few sizes change the code's path (the next power of two).
 _DRAWN = 24
 
 

@@ -20,7 +20,7 @@ _MAX_SENTENCE = 500
 
 
 def complaint_of_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> Mismatch | None:
-    """Returns what the pack's ``check`` says is wrong; None where it finds nothing, or there is none.
+    """Returns the complaint of the pack's ``check``; None where it finds nothing, or there is none.
 
     Raises PackError for a ``check`` that fails on the reference's own outputs too, or answers in another form.
     """

@@ -30,7 +30,7 @@ Checker = Callable[[Mapping[str, Array]], Mismatch | None]
 
 
 def make_checker(pack: Pack, case: Case, inputs: Inputs, expected: Mapping[str, Expected] | None = None) -> Checker:
-    """Returns what checks the outputs of a call with these inputs; the dear part, the reference, is done here.
+    """Returns a function that checks the outputs of a call with these inputs; runs the slow reference here.
 
     ``inputs`` are as they were before the call. ``expected`` is what ``expected_outputs`` made of them, if it is known.
     """
@@ -118,7 +118,7 @@ def _expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expec
 
 @runs_pack_code
 def reference_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Array]:  # noqa: ARG001 -- bounds the call
-    """Returns what the reference makes of the inputs, by output."""
+    """Returns the reference's results for the inputs, by output."""
     made = _by_output(pack, pack.reference.reference(**inputs))
     return {name: np.asarray(values) for name, values in made.items()}
 

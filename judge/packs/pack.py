@@ -88,7 +88,7 @@ class PackBuild:
 
 @dataclass(frozen=True, slots=True)
 class PackBench:
-    """What a timed call has to move (``bytes``) and compute (``flops``) at the least.
+    """The least that a timed call has to move (``bytes``) and compute (``flops``).
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with (judge.gpu.calibration.RATES).
     ``budget_s`` is the time on a GPU for the timed calls of all benchmarks beyond those that must be made. ``medals``
@@ -146,7 +146,7 @@ class Case:
         return dataclasses.replace(self, parameters={**self.parameters, name: value})
 
     def distribution(self, argument: Argument) -> Distribution | None:
-        """Returns what fills an argument in this case; None where the pack's ``make_inputs`` makes it."""
+        """Returns the distribution of an argument in this case; None where the pack's ``make_inputs`` makes it."""
         return self.distributions.get(argument.name) or argument.distribution
 
 

@@ -1,4 +1,4 @@
-"""Evaluates what a pack states over its axes and parameters: shapes, bytes, operations."""
+"""Evaluates a pack's expressions over its axes and parameters: shapes, bytes, operations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from judge.wire.elements import Element
 
 
 class OutputSpec(NamedTuple):
-    """What the runner has to know of an argument that is written. ``initial`` is what it holds on entry; ``input``
+    """A written argument, as the runner has to know it. ``initial`` is what it holds on entry; ``input``
     means its own input."""
 
     shape: tuple[int, ...]

@@ -74,7 +74,7 @@ class Device(Protocol):
         """Copies ``buffer.size`` bytes from the device and waits for them."""
 
     def watch(self, what: Watch, schedule_seed: int) -> None:
-        """Sets what the reports of later calls look for, nothing at first, and the order of warps and blocks."""
+        """Sets the checks of later reports, none at first, and the order of warps and blocks."""
 
     def settle(self) -> None:
         """Flushes the device's caches and returns when the device is idle: the last step before a call."""
@@ -89,7 +89,7 @@ class Device(Protocol):
         """Returns 1 if the guard band before the buffer was written, plus 2 if the one behind it was; restores both."""
 
     def take_report(self) -> ReportClaim | None:
-        """Returns what the device saw since the last report; None for a device that sees nothing."""
+        """Returns the device's observations since the last report; None for a device that sees nothing."""
 
     def first_finding(self) -> str:
         """Returns in words what the device first found wrong since the last report; an empty text if it sees nothing.

@@ -243,7 +243,7 @@ class EmulatorDevice:
 
 
 class _ReplayedProgram:
-    """Repeats what the submission did."""
+    """Repeats the submission's work."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay = replay

@@ -1,4 +1,4 @@
-"""Leaves a mark of how the process ends, for what is told to the author (``judge.wire.last_word``)."""
+"""Leaves a mark of how the process ends, for the message to the author (``judge.wire.last_word``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _SigAction(ctypes.Structure):
 
 
 class _LastWords:
-    """What the device found wrong, printed where the submission ends the process before the supervisor can ask."""
+    """The device's error, printed where the submission ends the process before the supervisor can ask."""
 
     def __init__(self) -> None:
         self.find: Callable[[], str] = str

@@ -19,7 +19,7 @@ from judge.wire.last_word import LARGEST_EXIT_MARK, LARGEST_MARK, MARK_FD, LastW
 
 def main(argv: list[str]) -> None:
     word_fd, *runner_fds = (int(text) for text in argv)
-    # Whatever has the number that the mark needs moves.
+    # Duplicates any descriptor numbered MARK_FD, since the mark needs that number.
     word_fd, *runner_fds = (os.dup(fd) if fd == MARK_FD else fd for fd in (word_fd, *runner_fds))
     made = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
     os.dup2(made, MARK_FD, inheritable=False)

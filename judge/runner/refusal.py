@@ -1,4 +1,4 @@
-"""What the runner replies to a request that it cannot fulfil."""
+"""The runner's reply to a request that it cannot fulfill."""
 
 from __future__ import annotations
 

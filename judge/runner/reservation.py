@@ -35,7 +35,7 @@ class Reservation:
         return b""
 
     def release_spare(self) -> None:
-        """Frees what was held while the submission was loaded. Raises Refused."""
+        """Frees the memory that was held while the submission was loaded. Raises Refused."""
         if self._spare is not None:
             with device_errors():
                 self._device.free(self._spare)
@@ -50,7 +50,7 @@ class Reservation:
         return self._write(self._staged, request)
 
     def beside(self, recipe: Recipe | None, size: int) -> Buffer | None:
-        """Returns what an input of ``size`` bytes is made from beside its key: its staged copy or its part of the pool;
+        """Returns the source of an input of ``size`` bytes beside its key: its staged copy or its part of the pool;
         None if nothing."""
         if recipe is None or (recipe.kind is not Kind.MASKED and recipe.pool is None):
             return None

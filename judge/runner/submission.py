@@ -20,7 +20,7 @@ class LoadError(Exception):
 
 
 class Program(Protocol):
-    """What calls run: a submission, or the replay of one (judge.runner.recordings)."""
+    """The code that calls run: a submission, or the replay of one (judge.runner.recordings)."""
 
     def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]: ...
 

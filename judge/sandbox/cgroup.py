@@ -31,7 +31,7 @@ _V1_CHARGE_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the group has used so far; None where the controller is missing.
+    """The resources that the group has used so far; None where the controller is missing.
 
     ``oom_killed``: the group's own memory limit killed a process of it. The OOM killer of the machine or of a container
     above it does not count.
@@ -103,7 +103,7 @@ class Group:
         return any(process_ids(folder) for folder in self._unique())
 
     def remove(self, *, within_s: float = 2.0) -> bool:
-        """Kills what is left and removes the group.
+        """Kills remaining processes and removes the group.
 
         Returns False if a process does not die in time (in an uninterruptible call into a driver). The folder then
         stays for ``remove_stale``.

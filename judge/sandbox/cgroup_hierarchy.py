@@ -78,7 +78,7 @@ def _remove_folder(folder: Path, within_s: float = 0.2) -> bool:
 
 
 def own_identity() -> str:
-    """Returns what identifies this process for good: process namespace, pid and start time, separated by dots."""
+    """Returns this process's lasting identifier: process namespace, pid and start time, separated by dots."""
     pid = os.getpid()
     return f"{_pid_namespace()}.{pid}.{_started_ticks(pid)}"
 

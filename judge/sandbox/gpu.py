@@ -15,7 +15,7 @@ _CONTROL_NODES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
 
 
 def gpu_binds(minors: Iterable[int]) -> tuple[Bind, ...]:
-    """Returns what a jail with the GPUs of these minor numbers must show.
+    """Returns the paths that a jail with the GPUs of these minor numbers must show.
 
     These are the device nodes (``/dev/nvidia<minor>``), ``/sys`` (the driver reads the topology there; without it
     ``cuInit`` fails on some machines) and the driver's libraries where they lie outside ``/usr``.

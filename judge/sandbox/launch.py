@@ -82,7 +82,7 @@ class JailExit:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a command printed, standard output and error together, truncated at the requested limit.
+    """The output of a command, standard output and error together, truncated at the requested limit.
 
     ``timed_out``: the judge ended it at its limit. ``starved``: because it had waited for a processor for far too long,
     not because of its own time. ``idled``: it had computed for less than half of its limit and waited for something.
@@ -168,7 +168,7 @@ class JailProcess:
             self._process.wait()
 
     def end(self) -> JailExit:
-        """Kills what still runs, cleans up and returns how it ended. Idempotent.
+        """Kills remaining processes, cleans up and returns how the jail ended. Idempotent.
 
         Raises JailUnavailable if the jail could not be set up: then nothing ran in it.
         """

@@ -1,4 +1,4 @@
-"""What a jail may see and use, as plain data. ``bwrap.py`` turns it into arguments, ``launch.py`` into a process.
+"""The policy of a jail as plain data. ``bwrap.py`` turns it into arguments, ``launch.py`` into a process.
 
 A jail starts with nothing; a policy names what is added. A bind usually keeps the path that its files have outside, so
 that an interpreter finds its own files. Later binds lie over earlier ones, and all of them over ``/tmp``.
@@ -135,7 +135,7 @@ def run_policy(
 
 
 def python_binds() -> tuple[Bind, ...]:
-    """Returns what this interpreter needs to start inside with the runner importable, each at its own path.
+    """Returns the paths with which this interpreter starts inside with the runner importable, each in its own place.
 
     Of a source checkout only ``judge.wire``, ``judge.runner`` and ``emulator`` are shown, never the trusted side, the
     packs or the data.

@@ -51,7 +51,7 @@ def cgroups() -> Probe:
 
 
 def surroundings() -> Iterator[Probe]:
-    """Reports what a process inside sees: identity, files, environment, quotas, processes."""
+    """Reports the surroundings of a process inside: identity, files, environment, quotas, processes."""
     report = _inside("surroundings")
     identity = report["uid"] != 0 and report["capabilities"] == 0 and report["no_new_privs"]
     detail = f"uid {report['uid']}, capabilities {report['capabilities']:#x}, no_new_privs {report['no_new_privs']}"

@@ -16,7 +16,7 @@ _CONTAINER = (
 
 
 def for_failure(said: str) -> str:
-    """Returns what to do when bubblewrap failed to set a jail up with the message ``said``."""
+    """Returns the remedy when bubblewrap failed to set a jail up with the message ``said``."""
     if _number("/proc/sys/kernel/unprivileged_userns_clone") == 0:
         return "sudo sysctl -w kernel.unprivileged_userns_clone=1"
     if _number("/proc/sys/user/max_user_namespaces") == 0:
@@ -31,7 +31,7 @@ def for_failure(said: str) -> str:
 
 
 def for_cgroups() -> str:
-    """Returns what to do when a cgroup controller is missing."""
+    """Returns the remedy when a cgroup controller is missing."""
     if in_container():
         return (
             "an ordinary container cannot make cgroups: bound it as a whole (--memory, --pids-limit; "
@@ -44,7 +44,7 @@ def for_cgroups() -> str:
 
 
 def for_real_time() -> str:
-    """Returns what to do when processes cannot be scheduled in real time."""
+    """Returns the remedy when processes cannot be scheduled in real time."""
     if in_container():
         return "start the container with --ulimit rtprio=1 (docker-compose.yml does)"
     return "run the workers as a systemd service with LimitRTPRIO=1, or set 'rtprio 1' in /etc/security/limits.conf"

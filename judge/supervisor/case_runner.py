@@ -50,7 +50,7 @@ _MAX_KILLS = 2
 #: The case that is run with all checks is the largest with no more than these: they take a hundred times as long.
 _CHECKED_BYTES = 256 << 10
 _CHECKED_FLOPS = 1 << 21
-#: So many orders are tried of what has a race. One shows a missing barrier about half of the time.
+#: Orders to try after a race. One shows a missing barrier about half of the time.
 _ORDERS = 8
 #: Races of blocks, as the emulator names them.
 _ON_GLOBAL = "race on global memory"

@@ -99,7 +99,7 @@ class EmulatorReplayer:
         self._prepared = self._start(case)
 
     def close(self) -> None:
-        """Ends what is under way. Idempotent."""
+        """Ends all work under way. Idempotent."""
         prepared, self._prepared = self._prepared, None
         if prepared is not None:
             prepared.recorder.finish()

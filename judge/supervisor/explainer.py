@@ -36,7 +36,7 @@ _HALVES = (Element.FLOAT16, Element.BFLOAT16)
 
 
 class Caller(Protocol):
-    """What makes further calls: ``judge.supervisor.case_runner.CaseRunner``."""
+    """The object that makes further calls: ``judge.supervisor.case_runner.CaseRunner``."""
 
     @property
     def calls(self) -> int: ...
@@ -75,7 +75,7 @@ class Explainer:
         return self._with_start(prepared_case, explained, wall_s)
 
     def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
-        """Returns a wrong answer with what its numbers, or the compiled code, tell of its cause."""
+        """Returns a wrong answer with the cause that its numbers, or the compiled code, suggest."""
         mismatch = wrong.mismatch
         if mismatch is None:
             return wrong
@@ -156,7 +156,7 @@ class Explainer:
         return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
 
     def _is_right(self, case: Case) -> bool | None:
-        """Returns whether the case is judged right; None where that cannot be told."""
+        """Returns whether the case is judged right; None where that is unknown."""
         return self._is_right_now(prepare_case(self._pack, self._seed, case), Watch.RUNS_AHEAD)
 
     def _is_right_now(

@@ -1,4 +1,4 @@
-"""Makes the sessions of one judgement: what their runners are told at the start, and their limits."""
+"""Makes the sessions of one judgement: the first message to their runners, and their limits."""
 
 from __future__ import annotations
 

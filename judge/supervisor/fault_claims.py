@@ -1,4 +1,4 @@
-"""Turns what a runner claims of faults and failed calls into the judgement's form, and into words."""
+"""Turns a runner's claims of faults and failed calls into the judgement's form, and into words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def without_copies(report: ReportClaim) -> ReportClaim:
 
 
 def describe(claim: FaultClaim) -> str:
-    """Returns what a fault is, in words."""
+    """Describes a fault in words."""
     if claim.message:
         return without_folder(claim.message)
     return f"{claim.kind} at {file_name(claim.file)}:{claim.line}" if claim.file else claim.kind

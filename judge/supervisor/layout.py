@@ -29,7 +29,7 @@ def argument_specs(arguments: Sequence[Argument]) -> tuple[ArgumentSpec, ...]:
 
 
 def _role(argument: Argument) -> Role:
-    """Returns the role in wire form. What is not const in the signature may be written to."""
+    """Returns the role in wire form. Arguments that are not const in the signature may be written to."""
     spent = argument.role == "in" and not argument.c_type.startswith("const ")
     return Role.SPENT if spent else _ROLES[argument.role]
 

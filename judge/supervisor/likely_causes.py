@@ -59,7 +59,7 @@ def has_one_order(fault: MemoryFault) -> bool:
 def with_cause(
     message: str, mismatch: Mismatch, artifact: Artifact, source: str, *, is_byte: bool, has_halves: bool
 ) -> str:
-    """Returns the message of a wrong answer with what its numbers, or the compiled code, tell of its cause.
+    """Returns the message of a wrong answer with the cause that its numbers, or the compiled code, suggest.
 
     ``is_byte``: the wrong output's elements are bytes; ``has_halves`` is as for ``precision``.
     """
@@ -96,7 +96,7 @@ def rounding(mismatch: Mismatch) -> str:
 
 
 def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves: bool) -> tuple[str, ...]:
-    """Returns what in a submission's code computes with less precision than a float, each with its line.
+    """Returns the parts of a submission's code with less precision than a float, each with its line.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
     ``solve`` are halves or bfloat16s, so that conversions to them tell nothing, and sums of them do.

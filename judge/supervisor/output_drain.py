@@ -1,4 +1,4 @@
-"""Drains what a runner prints, so that it never blocks, and notices when it prints too much."""
+"""Drains a runner's output, so that the runner never blocks, and notices too much of it."""
 
 from __future__ import annotations
 

@@ -236,7 +236,7 @@ class RunnerProcess:
         self._end(op, tampered=reason)
 
     def take_output(self) -> str:
-        """Returns what it has printed since the last call, as far as it may print."""
+        """Returns the output since the last call, as far as the limit allows."""
         return self._drain.take()
 
     @property
@@ -267,7 +267,7 @@ class RunnerProcess:
         return bool(self._poll.poll(max(0.0, timeout_s) * 1e3))
 
     def _read(self) -> bool:
-        """Reads what has arrived; returns False at the end of the stream."""
+        """Reads new data; returns False at the end of the stream."""
         try:
             piece = self._socket.recv(1 << 16)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What the supervisor needs to know of a kind of device. Its backend (judge.backends) provides it."""
+"""A kind of device as the supervisor needs to know it. Its backend (judge.backends) provides it."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def start_runner(launcher: Launcher, start: StartRequest, print_bytes: int) -> S
 
 
 def start_request(spec: RunnerSpec, settings: JudgeSettings, input_bytes: int, output_bytes: int) -> StartRequest:
-    """Returns what every runner of the device is told at its start, with shared memory of these sizes."""
+    """Returns the first message to every runner of the device, with shared memory of these sizes."""
     return StartRequest(
         device_module=spec.device_module,
         ordinal=spec.ordinal,

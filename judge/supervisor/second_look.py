@@ -1,4 +1,4 @@
-"""Says what running a case again with all checks adds to a wrong answer."""
+"""Runs a case again with all checks, and adds its findings to a wrong answer."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class TimedClaim:
-    """What the runner claims of one timed call.
+    """The runner's claims about one timed call.
 
     ``wall_s`` is the supervisor's time from requesting the call to receiving the reply.
     """
@@ -152,7 +152,7 @@ class Session:
         self._ahead = request, threads.submit(self._reserve, request)
 
     def adopt(self, submission: LoadRequest, bounds: Bounds) -> None:
-        """Gives a session that was started ahead what it will be told with the submission, and its limits."""
+        """Gives a session that was started ahead the submission's settings and limits."""
         self._submission, self._bounds = submission, bounds
 
     def reserve(self, request: ReserveRequest) -> None:

@@ -304,12 +304,12 @@ def _outcome_if_stopped(
 
 
 def _described(claim: FaultClaim, wording: Wording) -> str:
-    """Returns what a fault is, and what may keep an access within its buffer."""
+    """Returns the fault in words, and the check that may keep an access within its buffer."""
     return describe(claim) + (wording.bounds if claim.kind.startswith(OUT_OF_BOUNDS) else "")
 
 
 def _found_before(ending: Ending) -> str:
-    """Returns what the device had found when the submission ended the process."""
+    """Returns the device's findings up to the moment when the submission ended the process."""
     found = ending.output.rpartition(f"\n{FOUND}")
     return f"; before this: {without_folder(found[2].partition(chr(10))[0])[:_FOUND_CHARACTERS]}" if found[1] else ""
 

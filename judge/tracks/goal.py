@@ -167,7 +167,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """What one judgement shows of a goal. ``value`` is None where the judgement does not have the figure."""
+    """The result of one judgement for a goal. ``value`` is None where the judgement does not have the figure."""
 
     goal: Goal
     value: float | None
@@ -189,7 +189,7 @@ def parse_goal(text: str) -> Goal:
 
 
 def check_goal(goal: Goal, judgement: Judgement) -> GoalResult | None:
-    """Returns what a judgement shows of a goal; None unless it is accepted and timed."""
+    """Returns the result of a judgement for a goal; None unless it is accepted and timed."""
     if judgement.verdict is not Verdict.ACCEPTED or judgement.measurement is None:
         return None
     return GoalResult(goal, goal.found(judgement.measurement.cases))

@@ -28,7 +28,7 @@ _TILE = 32
 
 @dataclass(slots=True)
 class MutantResult:
-    """What became of one mutant: the cases in which it changed something, and those that refused it."""
+    """The fate of one mutant: the cases in which it changed something, and those that refused it."""
 
     name: str
     applied: list[str] = field(default_factory=list)

@@ -29,7 +29,7 @@ _NEVER_RIGHT = ("zeros", "the first nine tenths")
 
 
 def check_case(prepared: PreparedCase, *, all_seeds: bool) -> Iterator[Finding]:
-    """Yields what is wrong with a case. Whatever the pack's code raises is a finding, too."""
+    """Yields the faults of a case. Exceptions of the pack's code are findings, too."""
     pack, case = prepared.pack, prepared.case
     try:
         yield from _check_inputs(prepared)

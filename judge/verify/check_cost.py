@@ -1,4 +1,4 @@
-"""Measures what checking one opened call of a benchmark costs, in processor time of the pack's code."""
+"""Measures the cost of checking one opened call of a benchmark, in processor time of the pack's code."""
 
 from __future__ import annotations
 

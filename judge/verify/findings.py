@@ -1,4 +1,4 @@
-"""What a verification finds: how bad, which rule, where, and what to do about it."""
+"""The findings of a verification: how bad, which rule, where, and what to do about it."""
 
 from __future__ import annotations
 

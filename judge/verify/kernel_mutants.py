@@ -72,7 +72,7 @@ class _Trial:
 def try_kernel_mutants(
     source: bytes, name: str, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *, most: int = 50
 ) -> list[KernelMutant]:
-    """Returns what became of up to ``most`` mutants of an accepted kernel. None are made of a kernel without PTX.
+    """Returns the fate of up to ``most`` mutants of an accepted kernel. None are made of a kernel without PTX.
 
     Raises InternalError, also where the kernel itself is not accepted.
     """

@@ -62,7 +62,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """What a pack is now."""
+    """The present state of a pack."""
 
     pack: str
     kernels: str
@@ -210,7 +210,7 @@ def _kept(found: re.Match[bytes]) -> bytes:
 
 
 def _without_names(path: Path) -> bytes:
-    """Returns what a ``challenge.toml`` states but for the pack's names; its bytes where it is not valid TOML."""
+    """Returns the content of a ``challenge.toml`` without the pack's names; its bytes where it is not valid TOML."""
     content = path.read_bytes()
     try:
         stated = tomllib.loads(content.decode())

@@ -20,7 +20,7 @@ SEED = 1
 
 
 class PreparedCase:
-    """A case with its inputs for one seed. What is dear is made when first asked for. Raises what the pack's code does.
+    """A case with its inputs for one seed. Makes slow parts when first asked for. Raises what the pack's code does.
 
     The inputs cannot be written to, so that a reference that changes them fails.
     """
@@ -40,7 +40,7 @@ class PreparedCase:
 
     @functools.cached_property
     def right(self) -> Outputs:
-        """What the reference returns, rounded to the types of the outputs."""
+        """The reference's results, rounded to the types of the outputs."""
         return right_outputs(self.pack, self.case, self.inputs)
 
     @functools.cached_property
@@ -55,7 +55,7 @@ class PreparedCase:
 
 
 def right_outputs(pack: Pack, case: Case, inputs: Inputs) -> Outputs:
-    """Returns what the reference makes of these inputs, in the shapes and types of the outputs."""
+    """Returns the reference's results for these inputs, in the shapes and types of the outputs."""
     made = reference_outputs(pack, case, inputs)
     with np.errstate(over="ignore", invalid="ignore"):
         return {

@@ -32,7 +32,7 @@ _FUNCTIONS_OF_ATOMICS = {"add": "add", "min": "min", "max": "max", "and": "and",
 
 
 class Fate(StrEnum):
-    """What became of a mutant. INVALID ones are not counted."""
+    """The fate of a mutant. INVALID ones are not counted."""
 
     KILLED = "killed"
     EQUIVALENT = "equivalent"

@@ -1,4 +1,4 @@
-"""Compares what a pack allows with what its cases reach: sizes, parameters, and constraints that hold with equality.
+"""Compares the values that a pack allows with those of its cases: sizes, parameters, constraints met with equality.
 
 A kernel that fails only where no case goes is accepted. So an axis has a case on the emulator at each size at which
 kernels go wrong and that is cheap there, its largest one included. What is too dear for the emulator is reached on some
@@ -76,7 +76,7 @@ class _Cost:
 
 
 class _Reached:
-    """What the cases of a pack reach on the emulator, and on any device."""
+    """The values that the cases of a pack reach on the emulator, and on any device."""
 
     def __init__(self, pack: Pack) -> None:
         self._pack = pack
@@ -93,7 +93,7 @@ class _Reached:
         self._bases: list[dict[str, Number]] = [smallest, *(dict(case.variables) for case in self._emulated)]
 
     def axis(self, axis: Axis) -> str:
-        """Returns what is wrong with the largest sizes; nothing if they are reached."""
+        """Returns the fault of the largest sizes; nothing if they are reached."""
         emulated = max((case.axes[axis.name] for case in self._emulated), default=0)
         anywhere = max((case.axes[axis.name] for case in self._all), default=0)
         largest = axis.max // axis.multiple_of * axis.multiple_of
@@ -106,7 +106,7 @@ class _Reached:
         return _far_from_end(anywhere, largest)
 
     def parameter(self, parameter: Parameter) -> Iterator[str]:
-        """Yields what is wrong with the least and the largest value; nothing if they are reached."""
+        """Yields the faults of the least and the largest value; nothing if they are reached."""
         name = parameter.name
         for end, choose in ((parameter.min, min), (parameter.max, max)):
             if end is None:

@@ -48,7 +48,7 @@ _LEAST = 64
 
 
 class Outcome(StrEnum):
-    """What the checks said: the answer is the right one bit for bit, it is accepted, it is refused."""
+    """The checks' answer: right bit for bit, accepted, or refused."""
 
     SAME = "same"
     ACCEPTED = "accepted"
@@ -302,7 +302,7 @@ def _of_spot_check(pack: Pack, case: Case, inputs: Inputs, changed: Inputs, seed
 
 
 def _parts(pack: Pack, case: Case, inputs: Inputs, seed: int) -> Iterator[Mapping[str, Any]]:
-    """Yields what the spot check compares, of outputs that are all zero."""
+    """Yields the parts that the spot check compares, of outputs that are all zero."""
     check = pack.reference.spot_check
     assert check is not None
     outputs = {
@@ -332,7 +332,7 @@ def _written(name: str, values: Array, shortcut: Shortcut) -> Array:
 
 
 def _rounding(bits: int) -> Callable[[Array], Array]:
-    """Returns what rounds floating-point numbers to so many significant bits, to nearest even."""
+    """Returns a function that rounds floating-point numbers to ``bits`` significant bits, to nearest even."""
 
     def rounded(values: Array) -> Array:
         if values.dtype == np.float64:

@@ -28,7 +28,7 @@ _DRAWS = 3
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """What one case lets pass of one argument.
+    """The slack that one case leaves in one argument.
 
     ``zeroed`` and ``copied``: the largest share of an input's elements that may be zero, or their neighbours; 0.0 where
     even the smallest share tried is refused. ``unwritten``: the same of an output's elements that stay zero. ``bits``:
@@ -79,7 +79,7 @@ def _share(share: float | None) -> str:
 
 
 def with_bits(values: Array, bits: int) -> Array:
-    """Returns floating-point numbers rounded to so many significant bits."""
+    """Returns floating-point numbers rounded to ``bits`` significant bits."""
     mantissa, exponent = np.frexp(values.astype(np.float64))
     rounded: Array = np.ldexp(np.round(np.ldexp(mantissa, bits)), exponent - bits).astype(values.dtype)
     kept: Array = np.where(np.isfinite(values), rounded, values)

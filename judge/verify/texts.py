@@ -1,4 +1,4 @@
-"""Checks what people read of a pack: the statement, the starter, the descriptions, and what is left to do."""
+"""Checks a pack's texts: the statement, the starter, the descriptions, and open TODOs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FENCED = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 def check_todo(pack: Pack) -> Iterator[Finding]:
-    """Yields what the author has still to write: each line of the pack and its accepted kernels that says TODO."""
+    """Yields the author's open tasks: each line of the pack and its accepted kernels that says TODO."""
     texts = [pack.directory / name for name in ("challenge.toml", "reference.py", "statement.md")]
     for file in (*texts, *sorted(solutions_folder(pack).glob("*.cu"))):
         for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
@@ -25,7 +25,7 @@ def check_todo(pack: Pack) -> Iterator[Finding]:
 
 
 def check_texts(pack: Pack) -> Iterator[Finding]:
-    """Yields what is wrong with the statement and with a starter that the pack has as a file."""
+    """Yields the faults of the statement and of a starter that the pack has as a file."""
     starter = pack.directory / "starter.cu"
     if starter.is_file() and starter.read_text(encoding="utf-8") != pack.starter():
         yield error("starter", starter, "", "differs from the generated one; delete it: it is made from the arguments")

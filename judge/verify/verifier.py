@@ -64,7 +64,7 @@ class Verification:
 
     @property
     def entry(self) -> Entry | None:
-        """What the ledger keeps of a pack that was verified without an error; None of another."""
+        """The ledger's entry for a pack that was verified without an error; None for any other pack."""
         if self.pack is None or not self.ok:
             return None
         now = Digests.of(self.pack.directory)
@@ -175,7 +175,7 @@ def _first_of_each_language(paths: Sequence[Path]) -> list[Path]:
 
 
 def _warnings_of(check: SubmissionCheck) -> Iterator[Finding]:
-    """Yields what was found in a kernel that is accepted nevertheless: whoever learns from it learns that, too."""
+    """Yields findings in an accepted kernel: learners from it would learn them, too."""
     for case in check.judgement.cases:
         if case.memory_errors:
             message = f"is accepted with a warning in the case {case.id}: {case.memory_errors[0].message}"
@@ -192,7 +192,7 @@ def _waived(pack: Pack, finding: Finding) -> Finding:
 
 
 def _needless_waivers(pack: Pack, findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yields what the pack waives though it was not found.
+    """Yields the waivers of the pack that match no finding.
 
     What checks cost depends on the machine, and shortcuts are tried by a full verification alone.
     """
@@ -212,7 +212,7 @@ def _surviving_kernels(pack: Pack, mutants: Sequence[KernelMutant]) -> Iterator[
 def _needless_declarations(
     pack: Pack, mutants: Sequence[MutantResult], kernel_mutants: Sequence[KernelMutant]
 ) -> Iterator[Finding]:
-    """Yields what the pack declares equivalent though it is none of the mutants of answers that survive."""
+    """Yields the declarations of equivalence that match no surviving mutant of answers."""
     surviving = {each.name for each in mutants if not each.killed}
     surviving |= {each.name for each in kernel_mutants if each.fate is Fate.SURVIVED}
     for name in pack.equivalent:
@@ -231,7 +231,7 @@ def _survivors(pack: Pack, mutants: list[MutantResult]) -> Iterator[Finding]:
 
 
 def _shortcuts(pack: Pack) -> Iterator[Finding]:
-    """Yields what passes at the emulator's size; ``gpujudge pack shortcuts`` tries that of GPUs as well."""
+    """Yields the shortcuts that pass at the emulator's size; ``gpujudge pack shortcuts`` tries that of GPUs as well."""
     file = pack.directory / "challenge.toml"
     for case in pack.benchmarks_for("emulator"):
         passed = [each.shortcut.removeprefix("shortcut: ") for each in passing_shortcuts(pack, case)]

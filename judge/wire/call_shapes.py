@@ -45,7 +45,7 @@ def pack_shapes(shapes: Sequence[CallShape]) -> bytes:
 
 
 def unpack_shapes(payload: bytes) -> tuple[CallShape, ...]:
-    """Reads what ``pack_shapes`` returned. Raises FrameError."""
+    """Reads the output of ``pack_shapes``. Raises FrameError."""
     r = Reader(payload)
     shapes = tuple(
         CallShape(
@@ -71,5 +71,5 @@ def pack_extents(out: Writer, shape: tuple[int, ...]) -> None:
 
 
 def unpack_extents(r: Reader) -> tuple[int, ...]:
-    """Reads what ``pack_extents`` wrote. Raises FrameError."""
+    """Reads the output of ``pack_extents``. Raises FrameError."""
     return tuple(r.u64() for _ in range(r.count(MAX_EXTENTS)))

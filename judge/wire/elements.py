@@ -37,7 +37,7 @@ class Element(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ElementFacts:
-    """What everyone has to know of an element type.
+    """The properties of an element type.
 
     ``numpy_name`` is the NumPy type that holds its bytes, ``ctypes_name`` the ctypes type by which it is passed by
     value (None where it cannot be), ``c_names`` maps each of its names in C to the header that declares it (empty: none
@@ -66,7 +66,7 @@ class NarrowFloat:
 
     @property
     def bias(self) -> int:
-        """What is added to exponents."""
+        """The bias of exponents."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property

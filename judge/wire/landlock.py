@@ -60,7 +60,7 @@ def restrict(readable: Iterable[str], usable: Iterable[str] = (), folders: Itera
 
 
 def restrict_runner() -> bool:
-    """Allows what a runner needs once its device is up: code, libraries, what drivers read, GPU nodes.
+    """Allows a runner whose device is up its needs: code, libraries, files that drivers read, GPU nodes.
 
     It allows no ``/proc``, and no writing.
     """

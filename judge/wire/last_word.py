@@ -1,4 +1,4 @@
-"""What the parent of a runner's process tells of its end: the status that the kernel gave it, and the runner's mark.
+"""The end of a runner's process as its parent reports it: the status from the kernel, and the runner's mark.
 
 The mark is a number that the submission's process could change, and only words are chosen by it, never a verdict:
 ``exit`` adds its argument and one, so that it is told beyond the 8 bits that the kernel keeps; a segmentation fault
@@ -47,7 +47,7 @@ class LastWord:
 
     @property
     def code(self) -> int | None:
-        """What the process exited with: all of what ``exit`` was given, 8 bits after ``_exit``; None after a signal."""
+        """The exit code: the whole argument of ``exit``, 8 bits after ``_exit``; None after a signal."""
         if self.signal is not None:
             return None
         low = os.WEXITSTATUS(self.status)

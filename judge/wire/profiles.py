@@ -1,4 +1,4 @@
-"""What the emulator counted in one call, as it crosses the frames: fixed layouts of unsigned numbers, few names, all of
+"""The emulator's counts for one call, as they cross the frames: fixed layouts of unsigned numbers, few names, all of
 it bounded.
 
 The names are those of ``emulator.profile.counters``, which the wire does not import: a test compares them. A profile is

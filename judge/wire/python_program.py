@@ -76,7 +76,7 @@ def pack_program(program: PythonProgram) -> bytes:
 
 
 def unpack_program(data: bytes) -> PythonProgram:
-    """Reads what ``pack_program`` returned. Raises FrameError."""
+    """Reads the output of ``pack_program``. Raises FrameError."""
     try:
         header = _HEADER.unpack_from(data)
         rows = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(len(_SECTIONS))]

@@ -23,7 +23,7 @@ Key = tuple[int, int]
 
 
 class Kind(enum.IntEnum):
-    """What makes the elements. MASKED is a staged copy, XORed with the stream."""
+    """The generator of the elements. MASKED is a staged copy, XORed with the stream."""
 
     CONSTANT = 0
     UNIFORM = 1

@@ -60,7 +60,7 @@ class RecordingReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReply:
-    """What one call of the recording does. ``operations`` counts what it asks of the device, 0 where the device does
+    """One recorded call. ``operations`` counts what it asks of the device, 0 where the device does
     not count it; ``transfers`` are those of ``emulator.replay.Transfers``, all 0 where the device does not count."""
 
     operations: int = 0

@@ -127,7 +127,7 @@ def _feed(psql: IO[bytes], source: Path, drop: Iterable[str]) -> str:
 
 
 def _run(argv: Sequence[str], url: URL | None = None) -> str:
-    """Returns what a program of PostgreSQL printed. Raises BackupError with its message if it failed."""
+    """Returns the output of a program of PostgreSQL. Raises BackupError with its message if it failed."""
     done = subprocess.run(
         [_program(argv[0]), *argv[1:]],
         stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=_env(url),

@@ -52,13 +52,13 @@ class AuditHeldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AuditedBoard(BoardKey):
-    """Identifies what an audit times: a board, or with ``contest_id`` those of its results that decide a contest."""
+    """Identifies the board that an audit times, or with ``contest_id`` those of its results that decide a contest."""
 
     contest_id: int = 0
 
     @classmethod
     def of_job(cls, job: AuditJob) -> AuditedBoard:
-        """Returns what a job is to time."""
+        """Returns the board that a job is to time."""
         return cls(job.challenge, job.device_key, job.pack_major, contest_id=job.contest_id)
 
     @property

@@ -26,7 +26,7 @@ def record_library_times(
     session: Session, challenge: str, device_key: str, pack_major: int, times: Sequence[LibraryTime],
     *, holds_for: str, now: datetime,
 ) -> None:  # fmt: skip
-    """Replaces what is known of a board's libraries. The caller commits."""
+    """Replaces the times of a board's libraries. The caller commits."""
     session.execute(
         delete(Row).where(Row.challenge == challenge, Row.device_key == device_key, Row.pack_major == pack_major)
     )

@@ -91,7 +91,7 @@ def request_recheck(session: Session, submission: Submission, judgement: Judgeme
 
 
 def recheck_key(submission: Submission) -> str:
-    """Returns what the submissions that share a check have in common: challenge, version, language and source."""
+    """Returns the key of submissions that share a check: challenge, version, language and source."""
     names = (submission.challenge, submission.pack_digest, submission.language)
     parts = (*(name.encode() for name in names), submission.source_bytes)
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -148,7 +148,7 @@ def extend_recheck(session: Session, lease: RecheckLease, *, now: datetime, leas
 
 
 def finish_recheck(session: Session, lease: RecheckLease, found: Recheck, *, now: datetime) -> bool:
-    """Writes what was found. Returns False if the lease was lost."""
+    """Writes the findings. Returns False if the lease was lost."""
     result = {"outcome": found.outcome.value, "headline": found.headline, "result": found}
     return _update(session, lease, ended_at=now, **result, **_NO_LEASE)
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from store.boards.board_key import BOARD_COLUMNS, BoardKey
 from store.models import BestResult, Measurement, Submission
 
-#: So many of a user's scores on a board are returned: the latest.
+#: The most scores of a user on a board that are returned: the latest.
 MOST_SCORES = 300
 
 
@@ -29,7 +29,7 @@ class Score:
 class Standing:
     """A submission's score beside the others of its board.
 
-    ``users`` counts everybody on the board, ``faster`` and ``slower`` those of the others whose best value is so.
+    ``users`` counts everybody on the board, ``faster`` and ``slower`` the others whose best value is lower or higher.
     ``leader`` is the best value of the board, this one included, and ``own`` holds the user's scores, oldest first.
     """
 

@@ -62,7 +62,7 @@ class DeviceBoard(Base):
 
 
 class DeviceCalibration(Base):
-    """What a board was measured to be able to do (``judge.gpu.calibration``). Rows are only added."""
+    """A board's measured peaks (``judge.gpu.calibration``). Rows are only added."""
 
     __tablename__ = "device_calibrations"
     __table_args__ = (UniqueConstraint("device_key", "board", "measured_at"),)

@@ -14,7 +14,7 @@ from store.models.users import User
 
 
 class Counts(enum.StrEnum):
-    """What a submission needs to count for an assignment: see ``store.teaching.grades``."""
+    """The condition under which a submission counts for an assignment: see ``store.teaching.grades``."""
 
     ACCEPTED = "accepted"
     #: Accepted, with this medal of the challenge or a better one.
@@ -46,13 +46,13 @@ class Class(Base):
     code: Mapped[str] = mapped_column(String(32), unique=True)
     #: Who teaches it; ``ClassStaff`` has the others.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
-    #: So many of the assignments with the lowest shares of their points are left out of a member's total.
+    #: The number of assignments, those with the lowest shares of points, that a member's total leaves out.
     drops: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class StaffRole(enum.StrEnum):
-    """What somebody who teaches a class is in it: ``store.teaching.rights`` says what each may do."""
+    """The role of somebody who teaches a class: ``store.teaching.rights`` says what each may do."""
 
     #: Whom ``Class.owner_id`` names.
     OWNER = "owner"

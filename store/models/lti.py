@@ -42,7 +42,7 @@ class LtiPlatform(Base):
 
     @property
     def identity_issuer(self) -> str:
-        """What stands as the issuer of accounts there: an issuer such as Canvas's is that of many schools."""
+        """The issuer of the platform's accounts: an issuer such as Canvas's is that of many schools."""
         return f"lti {self.issuer} {self.client_id}"[:255]
 
 

@@ -135,7 +135,7 @@ class Artifact(Base):
 
 
 class Build(Base):
-    """What came of compiling a source, by the key of all that decides it (``judge.compile.cache``).
+    """The result of compiling a source, by the key of all that decides it (``judge.compile.cache``).
 
     ``report`` is JSON. Without an artifact, the source does not compile.
     """

@@ -91,7 +91,7 @@ class VerdictTotals(Base):
 
 
 class UserProgress(Base):
-    """What a user has had judged for a challenge. ``solved_at`` is when the first was accepted, None until then.
+    """A user's results for a challenge. ``solved_at`` is when the first was accepted, None until then.
 
     A run of only the public cases makes a row, too, but counts as neither judged nor accepted.
     """

@@ -19,7 +19,7 @@ def _skeleton_of_name(context: DefaultExecutionContext) -> str:
 
 
 class Role(enum.StrEnum):
-    """What a user may do beyond one's own: each role may do what those before it may."""
+    """The role of a user: each role may do what those before it may."""
 
     USER = "user"
     #: Writes challenges.

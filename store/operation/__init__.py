@@ -1,1 +1,1 @@
-"""What operators see, set and keep."""
+"""The operators' side of the site: what they see, set and keep."""

@@ -1,4 +1,4 @@
-"""What operators do to users, submissions and devices. Each function records itself in the operators' log.
+"""The operators' actions on users, submissions and devices. Each function records itself in the operators' log.
 
 The caller commits, and then rings where a job waits again.
 """
@@ -234,7 +234,7 @@ def cancel_for_operator(session: Session, actor: Actor, submission: Submission, 
 
 
 def hold_device(session: Session, actor: Actor, device: Device, reason: str, *, now: datetime) -> None:
-    """Lets a device finish what runs and take nothing new. What is sent to it waits. Raises NotPossibleError."""
+    """Lets a device finish what runs and take nothing new. New submissions to it wait. Raises NotPossibleError."""
     if device.held is not None:
         raise NotPossibleError(f"{device.key} is held already: {device.held}")
     device.held = _reason(reason)

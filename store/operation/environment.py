@@ -1,4 +1,4 @@
-"""Knows every environment variable that begins with ``GPUJUDGE_``: whoever misspells one is told, at the start.
+"""Knows every environment variable that begins with ``GPUJUDGE_``, and reports a misspelled one at the start.
 
 A name that nothing reads would be ignored in silence, and leave open what it was to close. GPUJUDGE_IGNORE_UNKNOWN=1
 starts all the same. Imports nothing that takes time: the command line checks names before each judgement.

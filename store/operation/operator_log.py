@@ -1,4 +1,4 @@
-"""Records what operators do: who, what, on what, when and from where. Nothing changes or deletes a record."""
+"""Records the operators' actions: who, what, on what, when and from where. Nothing changes or deletes a record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from store.models import OperatorAction
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts. ``user_id`` is None and ``address`` empty for whoever uses a command on the server's machine."""
+    """The actor. ``user_id`` is None and ``address`` empty for a command on the server's machine."""
 
     name: str
     user_id: int | None = None

@@ -17,7 +17,7 @@ from store.models import OneTimeLink
 
 
 class Purpose(enum.StrEnum):
-    """What a link is for; its value is stored."""
+    """The purpose of a link; its value is stored."""
 
     RESET = "reset"
     CONFIRM = "confirm"

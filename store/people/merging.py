@@ -65,7 +65,7 @@ _MOVED: tuple[tuple[type[Base], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class MergeSummary:
-    """What goes over with an account."""
+    """The counts of rows that go over with an account."""
 
     submissions: int
     boards: int
@@ -88,7 +88,7 @@ class MergeSummary:
 
 
 def merge_summary(session: Session, user: User) -> MergeSummary:
-    """Returns what would go over with an account."""
+    """Returns the counts of rows that would go over with an account."""
 
     def count(table: type[Base]) -> int:
         return session.scalar(select(func.count()).select_from(table).filter_by(user_id=user.id)) or 0
@@ -170,7 +170,7 @@ def _add_progress(session: Session, old: int, new: int) -> None:
 
 
 def _move_giving_up(session: Session, old: int, new: int) -> None:
-    """What one account gave up, the person gave up, unless they had solved it before; later submissions are marked."""
+    """Gives up for the person what one account gave up and nobody solved before; marks later submissions."""
     for row in session.scalars(select(GivenUp).where(GivenUp.user_id == old)).all():
         known = session.get(GivenUp, (new, row.challenge))
         if known is None:

@@ -68,7 +68,7 @@ def write_export(session: Session, *, user: User, file: IO[bytes]) -> None:
 
 
 def close_account(session: Session, *, user: User, now: datetime) -> None:
-    """Deletes what is personal, cancels what waits or runs, and makes the user's rows anonymous. Cannot be undone."""
+    """Deletes personal data, cancels unfinished work, and makes the user's rows anonymous. Cannot be undone."""
     mine = select(Submission.id).where(Submission.user_id == user.id)
     waiting = select(Submission).where(
         Submission.user_id == user.id, Submission.state.not_in([State.DONE, State.CANCELLED])

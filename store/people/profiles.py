@@ -1,4 +1,4 @@
-"""Reads what a user's public page shows: places on boards, days with submissions, devices."""
+"""Reads the data of a user's public page: places on boards, days with submissions, devices."""
 
 from __future__ import annotations
 

@@ -79,5 +79,5 @@ def _key_hash(key: str) -> str:
 
 
 def _plain(text: str, length: int) -> str:
-    """Returns what a header said, fit for every database."""
+    """Returns the text of a header, fit for every database."""
     return text.encode("ascii", "replace").decode().replace("\x00", "?")[:length]

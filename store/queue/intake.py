@@ -39,7 +39,7 @@ class PackIdentity(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NewSubmission:
-    """What is to be judged, and for whom.
+    """A submission to be judged, and its owner.
 
     ``max_waiting`` is how many unfinished submissions the user may have (0: any number), this one included.
     """
@@ -57,7 +57,7 @@ class NewSubmission:
 
     @property
     def key(self) -> tuple[int, str] | None:
-        """What no two submissions have in common; None if any number may be alike."""
+        """The key that no two submissions share; None if any number may be alike."""
         return None if self.idempotency_key is None else (self.user_id, self.idempotency_key)
 
 

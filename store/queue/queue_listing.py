@@ -1,4 +1,4 @@
-"""Lists what waits and what runs, for operators."""
+"""Lists waiting and running work, for operators."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def queue_positions(session: Session, device_key: str) -> dict[str, int]:
 
 
 def expected_wait(session: Session, device_key: str) -> Callable[[int], float | None]:
-    """Returns what tells about how many seconds a submission at a position of a device's queue waits.
+    """Returns a function from a position in a device's queue to the expected wait in seconds.
 
     That is the number of jobs before it and in work, times what recent ones took, over the number in work at a time. It
     is None where nothing is known.

@@ -87,7 +87,7 @@ def rank_members(
 def _key_and_total(
     scoring: Scoring, cells: Sequence[Cell | None], aims: Sequence[float | None], members: int
 ) -> tuple[tuple[float, ...], float]:
-    """Returns what is sorted by, ascending, and the total that is shown. ``aims`` are the best results, or targets."""
+    """Returns the sort key, ascending, and the total that is shown. ``aims`` are the best results, or targets."""
     solved = sum(cell is not None for cell in cells)
     if scoring is Scoring.PLACES:
         total = float(sum(members + 1 if cell is None else cell.place for cell in cells))

@@ -1,8 +1,8 @@
 """Stores contests: who takes part, which submissions count, and the standings.
 
-A submission counts that a member sent to one of the contest's challenges on one of its devices, from the start until
-before the end, by the server's clock; when it is judged does not matter. What a member sent after giving the challenge
-up (``store.teaching.solutions``) does not count. The caller commits.
+A submission counts if a member sent it to one of the contest's challenges on one of its devices, from the start until
+before the end, by the server's clock. It does not matter when it is judged. Submissions that a member sent after giving
+the challenge up (``store.teaching.solutions``) do not count. The caller commits.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def is_frozen(contest: Contest, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """Who takes part in a contest, users or teams, and their best result for each challenge that has one."""
+    """A participant of a contest, a user or a team, and the best result for each challenge that has one."""
 
     members: tuple[str, ...]
     results: Mapping[tuple[str, str], Result]
@@ -160,7 +160,7 @@ def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: i
 
 
 def read_entered(session: Session, contest: Contest, *, now: datetime, whole: bool) -> Entered:
-    """Returns what the standings are made of, as everybody sees it or, with ``whole``, as who manages the contest.
+    """Returns the data of the standings, as everybody sees them or, with ``whole``, as the contest's manager does.
 
     A team's result is the best of its members at present. A result that was timed again at the end
     (``store.teaching.contest_audits``) comes before all others of the same entrant.

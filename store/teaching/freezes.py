@@ -1,4 +1,4 @@
-"""Hides what is sent while the standings of a contest are frozen, until they are revealed.
+"""Hides submissions sent while the standings of a contest are frozen, until the standings are revealed.
 
 A submission is frozen if it counts in a contest whose standings were frozen when it arrived, and are not revealed. Then
 its user alone sees it, with who manages the contest, operators, and the teachers whose assignment it is for. It has no

@@ -48,7 +48,7 @@ Key = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Yardsticks:
-    """What the packs say of speeds: the medals of a challenge and a metric, and the plain kernel's seconds.
+    """The packs' speeds: the medals of a challenge and a metric, and the plain kernel's seconds.
 
     The latter is by challenge, device and metric.
     """
@@ -58,7 +58,7 @@ class Yardsticks:
 
 
 def yardsticks(packs: Mapping[str, Pack]) -> Yardsticks:
-    """Returns what these packs say of speeds."""
+    """Returns the speeds that these packs state."""
 
     def medals_for(challenge: str, metric: str) -> Medals | None:
         return packs[challenge].medals_for(metric) if challenge in packs else None
@@ -165,7 +165,7 @@ def read_gradebook(
 
 
 class _Row(Protocol):
-    """What decides whether an accepted submission reaches a target."""
+    """The figures that decide whether an accepted submission reaches a target."""
 
     challenge: str
     device_key: str
@@ -266,7 +266,7 @@ def graded_sources(session: Session, public_ids: Sequence[str]) -> dict[str, str
 
 
 def messages(session: Session, public_ids: Sequence[str]) -> dict[str, str]:
-    """Returns what the judgements of submissions say in one line, which may be empty. Reads nothing else of them."""
+    """Returns the submissions' judgements in one line each, which may be empty. Reads nothing else of them."""
     message = type_coerce(Submission.judgement, JSON)["message"].as_string()
     found: dict[str, str] = {}
     for start in range(0, len(public_ids), _BATCH):

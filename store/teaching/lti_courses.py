@@ -1,4 +1,4 @@
-"""What classes exchange with courses of learning platforms: members, links to assignments, and points.
+"""The exchange of classes with courses of learning platforms: members, links to assignments, and points.
 
 Nothing is queued. A link says when its points are compared next with those that the platform has accepted, and what
 differs is sent: a change is lost neither with a process nor with a platform that is away for days. ``workers.lti``
@@ -83,7 +83,7 @@ def connect(
 
 
 def learn_services(course: LtiCourse, given: Services, *, now: datetime) -> None:
-    """Keeps what a launch said of the platform's services."""
+    """Keeps the platform's services as a launch describes them."""
     if given.members_url is not None:
         if course.members_url is None:
             course.roster_due_at = now
@@ -146,7 +146,7 @@ def claim_roster(session: Session, *, now: datetime) -> LtiCourse | None:
 
 
 def finish_link(session: Session, assignment_id: int, *, problem: str | None, sent: int, now: datetime) -> None:
-    """Records what sending came to, and when to look next. Whatever failed is tried until it succeeds."""
+    """Records the outcome of sending, and when to look next. Failures are tried again until they succeed."""
     row = session.get(LtiLink, assignment_id)
     if row is None:
         return
@@ -162,7 +162,7 @@ def finish_link(session: Session, assignment_id: int, *, problem: str | None, se
 
 
 def finish_roster(session: Session, course_id: int, *, problem: str | None, outcome: str, now: datetime) -> None:
-    """Records what reading a roster came to, and when to read it next."""
+    """Records the outcome of reading a roster, and when to read it next."""
     row = session.get(LtiCourse, course_id)
     if row is None:
         return
@@ -175,7 +175,7 @@ def finish_roster(session: Session, course_id: int, *, problem: str | None, outc
 
 
 def pause(attempts: int) -> timedelta:
-    """Returns how long to wait after so many failures in a row."""
+    """Returns how long to wait after ``attempts`` failures in a row."""
     doubled: timedelta = _FIRST_PAUSE * 2 ** min(attempts - 1, 10)
     return min(_LONGEST_PAUSE, doubled)
 

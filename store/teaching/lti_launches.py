@@ -25,7 +25,7 @@ _ANSWER, _ARRIVE, _REMEMBER = timedelta(minutes=10), timedelta(hours=1), timedel
 
 
 class LaunchKind(enum.StrEnum):
-    """What a message asks for."""
+    """The request that a message makes."""
 
     #: Somebody opens the class or an assignment.
     RESOURCE = "resource"
@@ -43,7 +43,7 @@ class Refusal(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a platform says of who comes from where; texts are empty where it does not say.
+    """A person and a course as a platform's message describes them; texts are empty where it does not say.
 
     ``staff`` is None for a student. ``assignment_id`` is what this site put into the link, ``deep_link`` the JSON of
     the settings that an answer needs.
@@ -126,7 +126,7 @@ def use(session: Session, launch_id: int, *, user_id: int | None, now: datetime)
 
 
 def message_of(launch: LtiLaunch) -> Message:
-    """Returns what the platform said."""
+    """Returns the platform's message."""
     said = json.loads(launch.message or "{}")
     services = Services(**{**said.pop("services"), "scopes": tuple(said["scopes"])})
     del said["scopes"]

@@ -37,7 +37,7 @@ class PlatformError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlatformDetails:
-    """What a platform shows its administrator when a tool is registered there."""
+    """The data that a platform shows its administrator when a tool is registered there."""
 
     title: str
     issuer: str

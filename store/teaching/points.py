@@ -45,13 +45,13 @@ class Attempt(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether it can be graded: an internal error is no fault of its author."""
+        """Whether it can be graded; after an internal error, for which its author is not to blame, it cannot."""
         return self.verdict is not None and self.verdict != Verdict.INTERNAL_ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a challenge earns: ``points`` for the target, of which ``accepted_percent`` for any accepted submission.
+    """The points of a challenge: ``points`` for the target, of which ``accepted_percent`` for any accepted submission.
 
     ``late_percent`` is taken off for each day that has begun after the deadline.
     """

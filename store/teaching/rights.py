@@ -30,7 +30,7 @@ from store.upsert import upsert
 
 
 class Right(enum.StrEnum):
-    """What somebody who teaches a class may do in it."""
+    """The rights of somebody who teaches a class."""
 
     #: See the members and what they sent, their grades, and which sources are alike.
     SEE_WORK = "see work"
@@ -55,19 +55,19 @@ RIGHTS: Mapping[StaffRole, frozenset[Right]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What somebody may do in a class. ``section`` is the only one whose members they see; None: they see all."""
+    """A person's access to a class. ``section`` is the only one whose members they see; None: they see all."""
 
     role: StaffRole
     section: str | None = None
 
     @property
     def rights(self) -> frozenset[Right]:
-        """What the role may do."""
+        """The rights of the role."""
         return RIGHTS[self.role]
 
 
 def standing_of(session: Session, group: Class, *, user_id: int) -> Standing | None:
-    """Returns what a user may do in a class; None: they do not teach it."""
+    """Returns a user's rights in a class; None: they do not teach it."""
     if group.owner_id == user_id:
         return Standing(StaffRole.OWNER)
     row = session.get(ClassStaff, (group.id, user_id))

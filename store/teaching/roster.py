@@ -37,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class RosterChange:
-    """What a list changed: how many entries are new and how many others differ, who joined, and who is off the list."""
+    """The changes by a list: how many entries are new, how many others differ, who joined, and who is off the list."""
 
     new: int
     changed: int
@@ -125,7 +125,7 @@ def claim_launched(
 
 
 def _values(person: Person, entry: RosterEntry | None) -> tuple[str, str, str, str, str]:
-    """Returns what an entry is to have: the person's values, and where they have none what is known."""
+    """Returns an entry's new values: those of the person, or else the known ones."""
     sis_id, section, lms_id = ("", "", "") if entry is None else (entry.sis_id, entry.section, entry.lms_id)
     return (
         person.name,

@@ -83,7 +83,7 @@ class Hostile:
         return self.facts.get(f"open on {device}") or self.facts.get("open", "")
 
     def complaint(self, judgement: Judgement, device: str, honest_s: float | None, slack: float) -> str:
-        """What is wrong with a judgement; empty when it is as it has to be.
+        """The faults of a judgement; empty when it is as it has to be.
 
         ``honest_s`` is the honest kernel's time; less than it, by more than the share ``slack``, is never right.
         """

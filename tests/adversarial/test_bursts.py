@@ -68,7 +68,7 @@ def _timed(python: str, folder: Path) -> tuple[list[CaseResult], Measurement | N
 
 @pytest.fixture(autouse=True)
 def _generous(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets what a busy machine's clock may be wrong by, and how long it may take."""
+    """Sets the error of a busy machine's clock, and how long it may take."""
     monkeypatch.setattr(clock_bound, "SLACK_S", 8e-3)
     monkeypatch.setattr(submission_timer, "HOLD_S", 120.0)
 

@@ -26,7 +26,7 @@ def _open_descriptors() -> int:
 
 @pytest.fixture(scope="module")
 def first_judgement() -> None:
-    """Opens what a process opens once and keeps: the way to the processes that run packs' code."""
+    """Opens the way to the processes that run packs' code, which a process opens once and keeps."""
     judge_on_host(HONEST, _SETTINGS)
 
 

@@ -42,7 +42,7 @@ Judge = Callable[..., Judgement]
 
 
 def _marked(what: Hostile | str) -> Any:
-    """What needs Triton says so."""
+    """Returns the parameter, with a marker where it needs Triton."""
     needs = what == "triton" or (isinstance(what, Hostile) and what.language == "triton")
     return pytest.param(what, marks=[pytest.mark.triton] if needs else [])
 
@@ -59,7 +59,7 @@ def judge(
     judge_settings: JudgeSettings,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Judge:
-    """``judge(source, hostile, build=limits)``. What is built with limits of its own is built, not found."""
+    """``judge(source, hostile, build=limits)``. Kernels with build limits of their own are built, not found."""
     settings = dataclasses.replace(judge_settings, run=RUN)
     fresh = dataclasses.replace(settings, data_dir=tmp_path_factory.mktemp("built"))
 

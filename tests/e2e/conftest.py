@@ -34,7 +34,7 @@ def browser(chromium_path: str) -> Iterator[Browser]:
 
 @dataclass
 class Watch:
-    """What went wrong in a page, and whom it asked."""
+    """The errors in a page, and the hosts that it asked."""
 
     complaints: list[str] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)

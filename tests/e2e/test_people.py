@@ -291,7 +291,7 @@ def submit(page: Page, served: Served, source: str, value: float) -> str:
 
 
 def downloaded(page: Page, link: str) -> Download:
-    """Returns what a link downloads."""
+    """Returns the file that a link downloads."""
     with page.expect_download() as download:
         page.get_by_role("link", name=link, exact=True).click()
     return download.value

@@ -1,4 +1,4 @@
-"""What every page keeps to: no violation that axe-core finds, and a weight and a number of requests within its budget.
+"""Every page passes axe-core, and keeps its budget of weight and requests.
 
 The pages are those of the site's routes: one that is not named here fails the test.
 """

@@ -1,4 +1,4 @@
-"""What the emulator finds appears on a page that is open, in a real browser."""
+"""An open page shows the emulator's findings as they come, in a real browser."""
 
 from __future__ import annotations
 

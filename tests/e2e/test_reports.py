@@ -1,4 +1,4 @@
-"""What a submission's pages show, in a real browser: all tests share one site, whose submissions were judged before."""
+"""A submission's pages in a real browser: all tests share one site, whose submissions were judged before."""
 
 from __future__ import annotations
 

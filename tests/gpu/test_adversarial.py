@@ -33,7 +33,7 @@ _WIDTH = 200
 
 @dataclass
 class Table:
-    """What was judged. A row is told as soon as it is known: a session on a lent GPU may be cut off."""
+    """A judged kernel. Each row is printed at once: a session on a lent GPU may be cut off."""
 
     tell: Callable[[str], Any]
     honest: dict[Path, Judgement] = field(default_factory=dict)
@@ -66,7 +66,7 @@ def table(request: pytest.FixtureRequest) -> Iterator[Table]:
 def built_ahead(
     request: pytest.FixtureRequest, gpu: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings
 ) -> None:
-    """Builds what will be judged, on all processors and before anything is timed: a lent GPU's time is short."""
+    """Builds the kernels on all processors, before anything is timed: a lent GPU's time is short."""
     wanted: dict[bytes, str] = {}
     for item in request.session.items:
         parameters = getattr(getattr(item, "callspec", None), "params", {})

@@ -216,7 +216,7 @@ def test_writes_outside_of_a_buffer_are_seen(device: CudaDevice, room: Buffer, s
 
 @pytest.mark.parametrize("mebibytes", [1, 256])
 def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> None:
-    """One input and one output of so many MiB; the figures are printed."""
+    """One input and one output of ``mebibytes`` MiB; the figures are printed."""
     size = mebibytes << 20
     source, target, beside = (device.allocate(size, label) for label in ("input", "output", "pool"))
     uniform = Uniform(low=-1, high=1)

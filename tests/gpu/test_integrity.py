@@ -1,4 +1,4 @@
-"""What the judge hands out stays the judge's, and legitimate techniques cost nothing: figures, on a real GPU.
+"""The judge keeps what it hands out, and legitimate techniques cost nothing: figures, on a real GPU.
 
 ``tests/gpu/test_adversarial.py`` judges the same kernels among all others; here they are held to tighter bounds.
 """

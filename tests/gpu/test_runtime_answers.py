@@ -1,4 +1,4 @@
-"""What the emulator's tests expect the runtime API to answer, on a real GPU."""
+"""The runtime API on a real GPU gives the answers that the emulator's tests expect."""
 
 from __future__ import annotations
 

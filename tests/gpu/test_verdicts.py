@@ -1,4 +1,4 @@
-"""What goes wrong on a real GPU gets its own verdict, and the next submission is judged as if nothing had been."""
+"""Each failure on a real GPU gets its own verdict, and leaves the next submission's judgement alone."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class HostDevice:
     def record(self, most_bytes: int) -> None: ...
 
     def take_recording(self) -> bytes:
-        """What the submission left in the environment: ``<factor> <seconds>`` of a call, or why it has none."""
+        """The submission's line in the environment: ``<factor> <seconds>`` of a call, or why it has none."""
         getenv = ctypes.CDLL(None).getenv
         getenv.restype = ctypes.c_char_p
         return bytes(getenv(b"HOST_RECORDING") or b"nothing was recorded")
@@ -164,7 +164,7 @@ class HeldPool:
 
 
 class HostReplay:
-    """Multiplies the input, in so many seconds."""
+    """Multiplies the input, in ``seconds``."""
 
     def __init__(self, factor: float, seconds: float) -> None:
         self._factor = factor

@@ -82,7 +82,7 @@ class Stack:
             return False
 
     def logs(self) -> str:
-        """Returns what the containers have written, for messages."""
+        """Returns the containers' logs, for messages."""
         names = self._engine.run("ps", "--all", "--filter", "name=gpujudge_", "--format", "{{.Names}}").split()
         return "\n".join(f"== {name}\n{self._engine.run('logs', '--tail', '20', name)}" for name in names)
 
@@ -150,7 +150,7 @@ def _post(browser: httpx.Client, path: str, *, at: str | None = None, **form: st
 
 
 def _doctor(engine: Engine, privileges: list[str]) -> str:
-    """Returns what `gpujudge doctor` says in the container of a worker with these privileges."""
+    """Returns the output of `gpujudge doctor` in the container of a worker with these privileges."""
     options = [part for one in privileges for part in ("--security-opt", one)]
     fixed = ["--cap-drop", "ALL", "--read-only", "--tmpfs", "/tmp:size=2g,mode=1777", "--pids-limit", "512"]
     arguments = ["run", "--rm", "--network", "none", "--security-opt", "no-new-privileges", *fixed, *options]

@@ -1,4 +1,4 @@
-"""What the compiled code tells of an imprecise answer, from nvcc's own output to the message."""
+"""Compiled code reveals the cause of an imprecise answer, from nvcc's own output to the message."""
 
 from __future__ import annotations
 

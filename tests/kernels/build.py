@@ -32,7 +32,7 @@ def build(source: Path, cache: Path, architecture: str | None = None) -> Path:
 
 
 def solve_of(source: Path) -> str:
-    """What the ``solve`` of a source is called in a library that ``build_together`` makes."""
+    """Returns the name of a source's ``solve`` in a library that ``build_together`` makes."""
     return f"solve_{source.parent.name}_{source.stem}"
 
 

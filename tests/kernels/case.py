@@ -1,4 +1,4 @@
-"""What a topic computes for one size: the arguments of ``solve``, and what must be in its outputs afterwards."""
+"""A topic's computation for one size: the arguments of ``solve``, and the expected outputs."""
 
 from __future__ import annotations
 

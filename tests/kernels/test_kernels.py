@@ -98,7 +98,7 @@ def test_on_a_gpu(gpu: Device, builds: dict[Kernel, Future[Path]], kernel: Kerne
 
 @pytest.mark.parametrize("topic", sorted({kernel.topic for kernel in KERNELS}))
 def test_what_is_expected_is_not_trivial(topic: str) -> None:
-    """Outputs that were never written, and those with one number halved, are told."""
+    """The check notices outputs that were never written, and those with one number halved."""
     case = harness.case_of(topic, "SMALL")
     outputs = [argument for argument in case.arguments if isinstance(argument, Output)]
     assert outputs

@@ -1,1 +1,1 @@
-"""What tests need from the machine: found running, or started from an installed binary for one test session."""
+"""Services for tests: found running, or started from an installed binary for one test session."""

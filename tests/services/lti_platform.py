@@ -92,7 +92,7 @@ class LtiPlatform:
         return jwt.encode(claims, pem, algorithm="RS256", headers={"kid": kid})
 
     def claims(self, nonce: str, subject: str, role: str = LEARNER, **changes: Any) -> dict[str, Any]:
-        """Returns what a message says of a user who opens the course; a changed claim that is None is left out."""
+        """Returns a message's claims about a user who opens the course, without changed claims that are None."""
         now = int(time.time())
         said = {
             "iss": self.url, "aud": CLIENT_ID, "sub": subject, "iat": now, "exp": now + 300, "nonce": nonce,

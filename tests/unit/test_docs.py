@@ -75,6 +75,8 @@ def test_commands_exist(document: str, line: str) -> None:
             assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE), document
         case ["docker", "compose", *_] | ["curl", *_] | ["sudo", "apparmor_parser", *_]:
             pass
+        case ["git", "clone", "ADDRESS", folder, "&&", "cd", entered]:
+            assert entered == folder
         case ["cp", source, _]:
             assert (ROOT / source).is_file()
         case ["sudo", "install", "-m", _, source, _]:

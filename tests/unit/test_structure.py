@@ -27,7 +27,7 @@ def _modules() -> dict[str, Path]:
 
 
 def _imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """What the file imports anywhere: in functions and for type checkers, too."""
+    """Returns the file's imports anywhere: in functions and for type checkers, too."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

@@ -1,4 +1,4 @@
-"""What the operators' forms share: who acts, and how an action that is not possible is told."""
+"""Shared parts of the operators' forms: who acts, and the message for an action that is not possible."""
 
 from __future__ import annotations
 

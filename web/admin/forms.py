@@ -37,7 +37,7 @@ class PlatformForm(FlaskForm):
     makes_teachers = BooleanField("Its instructors may hold classes here without being teachers of this site")
 
     def details(self) -> PlatformDetails:
-        """Returns what the form says."""
+        """Returns the form's values."""
         names = ("title", "issuer", "client_id", "key_set_url", "auth_login_url", "auth_token_url", "auth_audience")
         given = {name: (self[name].data or "").strip() for name in names}
         lines = [each.strip() for each in (self.deployments.data or "").splitlines() if each.strip()]

@@ -1,4 +1,4 @@
-"""What operators change while the site runs: the notices that every page shows, and settings."""
+"""The operators' pages of the site: the notices that every page shows, and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators do to submissions: find them, cancel, judge again, take off their board and put back."""
+"""The operators' pages of submissions: find them, cancel, judge again, take off their board and put back."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ platforms.register(blueprint)
 
 @blueprint.get("/")
 def queue() -> str:
-    """Renders what waits and runs."""
+    """Renders waiting and running work."""
     return render_template(
         "admin/queue.html",
         jobs=list_queue(reader()),
@@ -60,7 +60,7 @@ def challenges() -> str:
 
 @blueprint.get("/log")
 def log() -> str:
-    """Renders what operators did, the latest first; of one ``target``, if that is given."""
+    """Renders the operators' actions, the latest first; of one ``target``, if that is given."""
     target = request.args.get("target") or None
     actions = list_actions(reader(), target=target, before=request.args.get("before", type=int), limit=LOG_PAGE + 1)
     older = actions[LOG_PAGE - 1].id if len(actions) > LOG_PAGE else None

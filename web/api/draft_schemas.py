@@ -12,7 +12,7 @@ from web.api.stored_form import Answer
 
 
 class Draft(Answer):
-    """What the token's owner writes for a challenge; version 0, with no source, where there is nothing yet."""
+    """The draft of the token's owner for a challenge; version 0, with no source, where there is none yet."""
 
     challenge: str
     version: int

@@ -44,7 +44,7 @@ def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
 
 @operation(schemas.Profile, 404, 422, token=False, tag=TAG)
 def show_profile(username: str, query: schemas.ProfileQuery) -> schemas.Profile:
-    """Returns what everybody sees of a user: what is solved, and places on boards."""
+    """Returns a user's public profile: solved challenges, and places on boards."""
     user = find_user_shown(reader(), username)
     profile = read_profile(services(), reader(), user, page=query.page, limit=query.limit)
     return schemas.Profile(

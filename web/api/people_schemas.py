@@ -82,7 +82,7 @@ class TrackSolved(Answer):
 
 
 class Profile(Answer):
-    """What everybody sees of a user. ``rank`` is null without a result; ``places`` are those with most points first."""
+    """A user's public profile. ``rank`` is null without a result; ``places`` are those with most points first."""
 
     username: str
     joined_at: datetime

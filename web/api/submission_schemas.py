@@ -70,7 +70,7 @@ class Audit(Answer):
 
 
 class Recheck(Answer):
-    """What the emulator says of a submission that a GPU accepted, once more run on the small cases with all its checks.
+    """The emulator's findings in a submission that a GPU accepted, run again on the small cases with all checks.
 
     ``outcome`` is ``waiting`` until it was run, ``clean`` where nothing was found, ``warned`` where what was found
     changed no answer, ``found`` where it was right by luck on the GPU, and ``unchecked`` where the emulator cannot run

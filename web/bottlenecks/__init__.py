@@ -1,1 +1,1 @@
-"""What slows a kernel down: a page for each cause, with a kernel before and after."""
+"""Bottlenecks of kernels: a page for each cause, with a kernel before and after."""

@@ -37,7 +37,7 @@ PAGES = (
     BottleneckPage(
         "coalescing",
         "Uncoalesced accesses",
-        "Neighbouring threads should use neighbouring addresses.",
+        "Neighboring threads should use neighboring addresses.",
         "matrix-add",
         before_us=7.9,
         after_us=5.6,

@@ -21,7 +21,7 @@ def index() -> str:
 
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
-    """Renders what a cause is, how one sees it, what helps, and a kernel before and after."""
+    """Renders a cause: its nature, how one sees it, what helps, and a kernel before and after."""
     page = find_page(slug)
     if page is None:
         raise Problem(404, "not_found", "There is no page about such a bottleneck.")

@@ -89,7 +89,7 @@ def challenge_rows(
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What the list shows, from its URL. Unknown values are ignored: they ask for nothing that there is."""
+    """The list's filters and order, from its URL. Unknown values are ignored: they match nothing."""
 
     words: str = ""
     difficulty: str = ""

@@ -35,7 +35,7 @@ _NAME_WORD, _NAME_BEGINS, _TAG, _NAME_PART, _NEAR, _STATEMENT = 40.0, 25.0, 20.0
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is searched of one pack. ``names``: the title, the slug, then the aliases, each as its words."""
+    """The searched texts of one pack. ``names``: the title, the slug, then the aliases, each as its words."""
 
     names: tuple[tuple[str, ...], ...]
     compact: tuple[str, ...]
@@ -109,7 +109,7 @@ def _is_near(one: str, other: str) -> bool:
 
 
 def _changes(one: str, other: str) -> int:
-    """Returns the fewest insertions, removals, replacements and swaps of neighbours that make one the other."""
+    """Returns the fewest insertions, removals, replacements and swaps of neighbors that make one the other."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):

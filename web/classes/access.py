@@ -1,4 +1,4 @@
-"""Who may see and change which class. For everybody else there is nothing at its address."""
+"""Rights to see and change classes. For everybody else there is nothing at a class's address."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def may_make_classes(visitor: Visitor) -> bool:
 
 
 def standing(visitor: Visitor, group: Class) -> Standing | None:
-    """Returns what the visitor may do in this class beside being in it. Operators may do what its owner may.
+    """Returns the visitor's rights in this class beside being in it. Operators have those of its owner.
 
     An owner who is no longer a teacher of the site may do nothing.
     """
@@ -88,7 +88,7 @@ def gradebook(group: Class, assignments: Sequence[Assignment], *, user_id: int |
 
 
 def record(writer: Session, group: Class, action: str, **details: str) -> None:
-    """Records what a teacher did to a class."""
+    """Records a teacher's action on a class."""
     visitor = require_visitor()
     actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
     record_action(writer, actor, action, f"class {group.id}", now=services().clock(), title=group.title, **details)

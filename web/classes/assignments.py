@@ -68,7 +68,7 @@ def delete_assignment(number: int, assignment_id: int) -> Response:
         found = writer.get_one(Assignment, assignment_id)
         record(writer, writer.get_one(Class, number), "assignment deleted", assignment=found.title)
         writer.delete(found)
-    flash("The assignment is deleted. What members submitted stays.", "success")
+    flash("The assignment is deleted. The members' submissions stay.", "success")
     return redirect(url_for("classes.show", number=number), 303)
 
 

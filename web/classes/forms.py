@@ -31,7 +31,7 @@ from web.challenges.naming import check_slugs, read_slugs
 from web.form_fields import UtcField
 from web.formatting import as_utc
 
-#: So many challenges may an assignment have.
+#: The most challenges of an assignment.
 MOST_CHALLENGES = 26
 
 
@@ -45,7 +45,7 @@ class ClassForm(FlaskForm):
     )
 
     def apply(self, group: Class) -> None:
-        """Writes what the form says to the class."""
+        """Writes the form's values to the class."""
         group.title = (self.title.data or "").strip()
         group.description = (self.description.data or "").replace("\r\n", "\n")
         group.drops = self.drops.data or 0
@@ -196,7 +196,7 @@ class AssignmentForm(FlaskForm):
         return has_plain_time(pack, device=self.device.data or None)
 
     def apply(self, assignment: Assignment) -> None:
-        """Writes what the form says, but for the challenges, to the assignment."""
+        """Writes the form's values, but for the challenges, to the assignment."""
         assert self.opens_at.data is not None
         assert self.due_at.data is not None
         assignment.title = (self.title.data or "").strip()

@@ -1,4 +1,4 @@
-"""What the teacher makes of the members' work: the grades as CSV, and which sources are alike."""
+"""Teachers' results for the members' work: the grades as CSV, and which sources are alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from web.formatting import points as shown_points
 from web.problems import Problem
 from web.services import reader, release_reader, services
 
-#: So many pairs does the page show.
+#: The most pairs on the page.
 MOST_PAIRS = 50
 
 
@@ -99,7 +99,7 @@ def similarity(number: int, assignment_id: int) -> str:
 
 
 def _word(grade: Grade) -> str:
-    """Returns what came of the attempt that a grade is for."""
+    """Returns the outcome of the attempt that a grade is for."""
     if grade.reached:
         return "late" if grade.days_late else "counts"
     assert grade.attempt is not None

@@ -31,7 +31,7 @@ from web.formatting import percent, points, seconds, verdict_title
 from web.problems import Problem
 from web.services import reader, services
 
-#: So many tries that end alike make a cell stuck.
+#: The number of equal last tries that make a cell stuck.
 ALIKE = 3
 #: A message is the same with other numbers in it: inputs are drawn anew for each submission, and lines move.
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
@@ -94,7 +94,7 @@ class Cell(NamedTuple):
                 return self.is_late
 
     def html(self, shown: Shown) -> str:
-        """Returns what the page shows of it: points, last verdict, tries and best time, leading to the attempts."""
+        """Returns the cell's HTML: points, last verdict, tries and best time, leading to the attempts."""
         if not self.attempts:
             return f'<span class="muted">{"not begun" if shown is Shown.NOT_BEGUN else "–"}</span>'
         last, time = self.attempts[-1].verdict or "…", self.time
@@ -249,7 +249,7 @@ def _with_stuck(rows: list[Row]) -> list[Row]:
 
 
 def _last_alike(cell: Cell) -> Sequence[Attempt]:
-    """Returns the last tries if they have one verdict and it is no success; else none."""
+    """Returns the last tries if they have one verdict and it is not a success; else none."""
     last = [each for each in cell.attempts if each.is_judged][-ALIKE:]
     alike = len(last) == ALIKE and len({each.verdict for each in last}) == 1
     return last if alike and last[0].verdict != Verdict.ACCEPTED and not cell.grade.reached else ()

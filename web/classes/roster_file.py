@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from store.teaching.roster import Person
 from web.mail import ADDRESS
 
-#: So many people may a list name.
+#: The most people in a list.
 MOST_ROWS = 2000
 #: What the columns may be called, without regard to case, spaces, hyphens and underlines: ours first.
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -28,7 +28,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class RosterError(Exception):
-    """What is wrong with a list, in a sentence for its teacher."""
+    """A fault in a list, in a sentence for its teacher."""
 
 
 def read_roster(data: bytes) -> list[Person]:
@@ -62,7 +62,7 @@ def _text(data: bytes) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         raise RosterError(f"Line {line} is not UTF-8, maybe Latin-1. Save the file as “CSV UTF-8”.") from None
     if "\x00" in text:
-        raise RosterError("The file has NUL characters: it is no CSV.")
+        raise RosterError("The file has NUL characters: it is not a CSV file.")
     return text
 
 
@@ -78,7 +78,7 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
             if any(shown):
                 rows.append((reader.line_num, shown))
     except csv.Error as error:
-        raise RosterError(f"Line {reader.line_num} is no CSV: {error}.") from None
+        raise RosterError(f"Line {reader.line_num} is not CSV: {error}.") from None
     return rows
 
 
@@ -110,7 +110,7 @@ def _person(line: int, cells: Sequence[str], places: Mapping[str, int]) -> Perso
     if not name:
         raise RosterError(f"Line {line} has no name.")
     if not ADDRESS.fullmatch(email) or len(email) > 254:
-        raise RosterError(f"Line {line}: {email[:100] or 'nothing'} is no e-mail address.")
+        raise RosterError(f"Line {line}: {email[:100] or 'nothing'} is not an e-mail address.")
     if sis_id.startswith(FORMULA):
         raise RosterError(f"Line {line}: a SIS id does not begin with {sis_id[0]}.")
     return Person(name, email, sis_id, cell("section"))

@@ -30,7 +30,7 @@ from web.formatting import as_utc
 #: A target as it is typed, and its units in seconds.
 _TARGET = re.compile(r"(?P<slug>[a-z0-9-]{1,100})=(?P<number>\d{1,9}(?:\.\d{1,9})?)(?P<unit>s|ms|us|µs|ns)", re.ASCII)
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-#: So many challenges may a contest have.
+#: The most challenges of a contest.
 MOST_CHALLENGES = 26
 
 
@@ -123,7 +123,7 @@ class ContestForm(FlaskForm):
         return found
 
     def validate_targets(self, _field: StringField) -> None:
-        """Refuses what is not a target, and a challenge without one where they are scored."""
+        """Refuses texts that are not targets, and a challenge without one where they are scored."""
         missing = [slug for slug in self.slugs if slug not in self.target_times()]
         if missing and self.scoring.data == Scoring.TARGETS:
             raise ValidationError(f"{missing[0]} needs a target, such as {missing[0]}=120us.")
@@ -159,7 +159,7 @@ class ContestForm(FlaskForm):
             raise ValidationError("The freeze must be between the start and the end.")
 
     def apply(self, contest: Contest) -> None:
-        """Writes what the form says, but for the challenges, to the contest."""
+        """Writes the form's values, but for the challenges, to the contest."""
         contest.title, contest.slug = (self.title.data or "").strip(), self.slug.data or ""
         contest.description = (self.description.data or "").replace("\r\n", "\n")
         contest.devices = " ".join(self.devices.data or ())

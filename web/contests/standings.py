@@ -52,7 +52,7 @@ def read_standings(
 
 
 def _state(contest: Contest, services: Services) -> Hashable:
-    """Returns what the standings depend on beside results and members: a change of it shows at once."""
+    """Returns the state on which standings depend beside results and members: a change of it shows at once."""
     now = services.clock()
     return (
         contest.id, contest.starts_at, contest.ends_at, contest.frozen_at, contest.scoring, contest.devices,

@@ -182,7 +182,7 @@ def join(slug: str) -> BaseResponse | tuple[str, int]:
     except contests.TeamError as error:
         (form.team_code if form.team_code.data else form.team_name).errors = (sentence(str(error)),)
         return _page(contest, form), 422
-    flash("You are taking part. What you submit to these challenges between the start and the end counts.", "success")
+    flash("You are taking part. Your submissions to these challenges between the start and the end count.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
 
@@ -297,7 +297,7 @@ def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
 
 
 def _timed_again(contest: Contest) -> Sequence[AuditedResult]:
-    """Returns what was timed again at the end, unless the standings are frozen for the visitor."""
+    """Returns the results that were timed again at the end, unless the standings are frozen for the visitor."""
     hidden = contests.is_frozen(contest, services().clock()) and not may_manage(signed_in(), contest)
     return [] if hidden else audited_results(reader(), contest)
 

@@ -14,7 +14,7 @@ from web.leaderboard.boards import find_board
 from web.services import reader, services
 
 blueprint = Blueprint("feeds", __name__)
-#: So many entries has a feed at most.
+#: The most entries of a feed.
 ENTRIES = 50
 
 

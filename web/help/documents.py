@@ -34,13 +34,13 @@ class Rendered:
 
 
 DOCUMENTS = (
-    Document("first-kernel", "Your first kernel", "What a kernel is, what the judge calls, and how to try it."),
+    Document("first-kernel", "Your first kernel", "A kernel, the function that the judge calls, and how to try it."),
     Document(
         "user-guide",
         "User guide",
-        "What you write, the workspace, verdicts, boards, the emulator, the terminal, contests, classes, the API.",
+        "Sources, the workspace, verdicts, boards, the emulator, the terminal, contests, classes, the API.",
     ),
-    Document("refused-here", "Accepted on LeetGPU, refused here", "What is looked at here, and how to find it."),
+    Document("refused-here", "Accepted on LeetGPU, refused here", "The faults found here, and how to find them."),
     Document("measurement", "How times are measured", "Calls, clocks, intervals, and what keeps a time honest."),
     Document("ladders", "From plain to fast", "Kernels for one challenge step by step, with what each step gains."),
     Document("pack-authors", "Writing a challenge", "The format of a challenge, its data, tolerances and checks."),

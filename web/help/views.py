@@ -39,7 +39,7 @@ def show(slug: str) -> str:
 
 @blueprint.get("/privacy")
 def privacy() -> str:
-    """Renders what the site stores about people."""
+    """Renders the list of data that the site stores about people."""
     return render_template("help/privacy.html")
 
 

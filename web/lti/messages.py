@@ -284,7 +284,7 @@ def _refuse(platform_id: int, state: str, nonce: str, now: datetime) -> None:
 
 
 def _read(body: dict[str, Any], platform: LtiPlatform) -> Message:
-    """Returns what a checked message says. Raises ValueError."""
+    """Returns the content of a checked message. Raises ValueError."""
     context = body.get(f"{_CLAIM}context") or {}
     grades, roster = body.get(_GRADES) or {}, body.get(_ROSTER) or {}
     custom, settings = body.get(f"{_CLAIM}custom") or {}, body.get(_DEEP_LINK)

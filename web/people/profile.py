@@ -1,4 +1,4 @@
-"""What a user's public page and its JSON show."""
+"""A user's public page and its JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from web.problems import Problem
 from web.services import Services
 from web.tracks.progress import TrackView, read_seen, view_track
 
-#: So many places are on a page of them.
+#: The number of places on a page.
 PLACES = 25
 
 

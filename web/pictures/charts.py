@@ -19,7 +19,7 @@ LEFT, RIGHT, BASELINE = 12, 12, 50
 LANE, MAX_DOTS = 34, 200
 #: Samples this many interquartile ranges above the upper quartile are outliers (Tukey's fence).
 OUTLIER_IQRS = 3.0
-#: So many bars show how values are distributed.
+#: The number of bars that show how values are distributed.
 BANDS = 24
 
 

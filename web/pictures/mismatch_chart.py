@@ -19,7 +19,7 @@ _LEAST_WIDTH = 160
 
 
 def mismatch_chart(found: MismatchMap, title: str) -> Markup:
-    """Draws the cells in which elements are wrong; the fuller the colour, the more of them are."""
+    """Draws the cells in which elements are wrong; the fuller the color, the more of them are."""
     is_vector = len(found.cells) == 1
     columns = len(found.cells[0])
     wide = max(1, min(_CELL, _MOST_WIDTH // columns), -(-_LEAST_WIDTH // columns))
@@ -81,4 +81,4 @@ def _scale(found: MismatchMap) -> str:
     if down == across == 1:
         return "Each cell is one element."
     cell = f"{whole(across)} elements" if found.height == 1 else f"{whole(down)} × {whole(across)} elements"
-    return f"A cell is up to {cell}; the fuller its colour, the more of them are wrong."
+    return f"A cell is up to {cell}; the fuller its color, the more of them are wrong."

@@ -28,7 +28,7 @@ BODY_S = 30.0
 
 
 class Server:
-    """The ASGI application. ``threads``: so many requests run in Flask at a time."""
+    """The ASGI application. At most ``threads`` requests run in Flask at a time."""
 
     def __init__(self, app: Flask, threads: int) -> None:
         # The queue takes a whole answer: a thread never waits for a client who reads slowly.

@@ -62,7 +62,7 @@ if workers > 1:
 
 
 def post_worker_init(worker: Any) -> None:  # noqa: ARG001
-    """Leaves what a process has loaded out of its collections of garbage: each would look at all of it in a request."""
+    """Excludes a process's loaded objects from garbage collections: each would look at all of them in a request."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""What a visitor may read of a challenge's solutions, for the pages and the API."""
+"""The solutions of a challenge that a visitor may read, for the pages and the API."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ blueprint = Blueprint("assembly", __name__)
 DEFAULT_ARCHITECTURE = "sm_90"
 #: Nobody reads more of one kernel on a page, and a browser should not have to show it.
 MOST_INSTRUCTIONS = 4000
-#: So many colors tell neighboring lines apart (web/static/js/machine_code.js).
+#: The number of colors that tell neighboring lines apart (web/static/js/machine_code.js).
 TINTS = 6
 #: What occupancy is stated for where a kernel has no launch bounds.
 BLOCK_THREADS = 256
@@ -156,7 +156,7 @@ def make(public_id: str) -> BaseResponse:
 
 
 def architectures(judgement: Judgement | None) -> dict[str, str]:
-    """Returns what machine code is offered for: GPU names by architecture, the submission's own device among them."""
+    """Returns the GPUs that machine code is offered for: names by architecture, the submission's own among them."""
     names: dict[str, list[str]] = {}
     for gpu in sorted(_gpus(), key=lambda gpu: float(gpu.compute_capability)):
         names.setdefault(gpu_architecture(gpu.compute_capability), []).append(gpu.name.removeprefix("NVIDIA "))

@@ -22,7 +22,7 @@ class SubmissionForm(FlaskForm):
     idempotency_key = StringField("Key", [Length(max=200)])
 
     def input_sent(self) -> dict[str, str] | None:
-        """Returns what a run is on, by name: the fields ``input.NAME``, if ``on`` asks for an input of one's own."""
+        """Returns the input of a run, by name: the fields ``input.NAME``, if ``on`` asks for an input of one's own."""
         if request.form.get("on") != "custom" or self.mode.data != "run":
             return None
         prefix = "input."

@@ -39,7 +39,7 @@ def race_headline(case: CaseJudgement | None, own: OwnLines, language: Language)
 
 
 def fault_headline(case: CaseJudgement | None, message: str, own: OwnLines) -> str:
-    """Returns the fault that ``message`` tells of by its line and what is wrong; the case has thread and address."""
+    """Returns the fault that ``message`` reports, as its line and the mistake; the case has thread and address."""
     told = None if case is None or case.message != message else _told(case, message)
     fault = told if told is not None and told.file in own else None
     line = None if fault is None else own.locate(fault.file, fault.line)
@@ -50,6 +50,6 @@ def fault_headline(case: CaseJudgement | None, message: str, own: OwnLines) -> s
 
 
 def sentence(text: str) -> str:
-    """Returns the text with a capital letter, unless it begins with ``solve`` or with what is no plain word."""
+    """Returns the text with a capital letter, unless it begins with ``solve`` or with anything but a plain word."""
     begins = re.match(r"[a-z-]+(?=[ ,])", text)
     return text if begins is None or begins[0] == "solve" else text[:1].upper() + text[1:]

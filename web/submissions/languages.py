@@ -15,7 +15,7 @@ def language_of(submission: Submission) -> Language:
 
 
 def missing(language: Language) -> str:
-    """Returns what the machines that build submissions lack for a language, and what to do; empty if nothing.
+    """Returns the parts for a language that the build machines lack, and the remedy; empty if nothing.
 
     Before a worker has run it is what this machine lacks.
     """

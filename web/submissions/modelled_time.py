@@ -129,7 +129,7 @@ def line_heat(measurement: Measurement, own: OwnLines = ONE_FILE) -> dict[int, t
 
 
 def _rest(lines: Sequence[ModelledLine]) -> str:
-    """Returns what share of the time lies outside the lines that are shown, if it shows in the sum."""
+    """Returns the share of the time outside the lines that are shown, if it shows in the sum."""
     rest = 1.0 - sum(line.share for line in lines if line.share >= LEAST_SHARE)
     return f"All other lines, launches and waiting: {percent(rest)}" if rest >= LEAST_SHARE else ""
 

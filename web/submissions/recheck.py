@@ -20,7 +20,7 @@ _WHAT_WAS_SOUGHT = "races, accesses outside of buffers and reads of what nobody 
 
 @dataclass(frozen=True, slots=True)
 class RecheckView:
-    """What the page shows. ``outcome`` is ``waiting`` until the check is made; ``at`` is when it was."""
+    """The check as the page shows it. ``outcome`` is ``waiting`` until it is made; ``at`` is when it was."""
 
     outcome: str
     title: str

@@ -79,7 +79,7 @@ def present_roofline(
     earlier: Sequence[float],
     steps: Sequence[tuple[str, float]] = (),
 ) -> RooflineView | None:
-    """Returns the plot; None for a score that is no time, or of cases without operations.
+    """Returns the plot; None for a score other than a time, or of cases without operations.
 
     ``arithmetic`` is the type that the challenge computes in, ``earlier`` the user's other scores on the board (s),
     ``steps`` the names and times (s) of our own kernels on the same GPU. Both are drawn where there is one case: a

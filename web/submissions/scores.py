@@ -31,7 +31,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkView:
-    """A benchmark case with a chart of its samples. ``processes`` summarises each process's samples."""
+    """A benchmark case with a chart of its samples. ``processes`` summarizes each process's samples."""
 
     name: str
     value: str

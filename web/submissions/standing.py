@@ -19,7 +19,7 @@ _FAR = 0.05
 
 @dataclass(frozen=True, slots=True)
 class StandingView:
-    """What the page shows beside the time. Charts are empty where there is too little to draw."""
+    """The panel beside the time. Charts are empty where there is too little to draw."""
 
     place: str
     percentile: str

@@ -1,4 +1,4 @@
-"""What a submission shows of the goal that its challenge has in a track, in words."""
+"""The goal of a challenge in a track, and how far a submission reaches it, in words."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ def _recheck_url(submission: Submission) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAgain:
-    """What came of an accepted submission after its judgement; None where there was nothing."""
+    """The checks of an accepted submission after its judgement; None where there were none."""
 
     audit: AuditView | None
     recheck: RecheckView | None
@@ -261,7 +261,7 @@ def present_checked(submission: Submission) -> CheckedAgain:
 
 
 def report_context(submission: Submission, standing: Standing | None) -> dict[str, object]:
-    """Returns what the report's template needs of a submission that stands there on its board."""
+    """Returns the context of the report's template for a submission that stands there on its board."""
     checked = present_checked(submission)
     return {
         "audit": checked.audit,

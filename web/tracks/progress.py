@@ -101,14 +101,14 @@ def find_next(tracks: Tracks, packs: Mapping[str, Pack], done: Done, latest: str
 
 
 def read_done(session: Session, *, user_id: int | None) -> Done:
-    """Returns what the user has done; nothing for nobody."""
+    """Returns the user's solved challenges and reached goals; nothing for nobody."""
     if user_id is None:
         return Done()
     return Done(solved_challenges(session, user_id=user_id), reached_goals(session, user_id=user_id))
 
 
 def read_seen(session: Session, *, user_id: int) -> Done:
-    """Returns what everybody may know of what a user has done: without what is frozen."""
+    """Returns the part of a user's progress that everybody may know: without frozen results."""
     return Done(seen_as_solved(session, user_id=user_id), reached_goals(session, user_id=user_id, frozen=False))
 
 

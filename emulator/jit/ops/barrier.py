@@ -92,7 +92,7 @@ def _touches_memory(i: Instruction) -> bool:
 
 
 def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Value) -> None:
-    """Tell of lanes (``here``, a bit each) that execute a ``.sync`` instruction with a mask that does not name them,
+    """Report lanes (``here``, a bit each) that execute a ``.sync`` instruction with a mask that does not name them,
     and, where ``left`` (i1), of lanes that the mask names and that may never come."""
     b = e.b
     site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)

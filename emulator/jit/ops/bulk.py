@@ -20,7 +20,7 @@ _PLAIN = 0xFFFFFFFF
 
 
 def bulk_copy(e: Emitter, i: Instruction) -> None:
-    """Emits a copy, the end of a group, or a wait. What is copied arrives at the wait for it, not before."""
+    """Emits a copy, the end of a group, or a wait. The data arrive at the wait for them, not before."""
     lanes = f"i32 {e.active_bits().text}"
     if i.has("commit_group"):
         e.b.compiler_barrier()

@@ -45,7 +45,7 @@ class Transfer:
 
     @property
     def stride(self) -> int | None:
-        """The bytes between neighbouring lanes; None where they differ."""
+        """The bytes between neighboring lanes; None where they differ."""
         offsets = self.pointers.offsets
         if offsets is None:
             return None

@@ -60,7 +60,7 @@ class ModelledScorer:
         return Score(tuple(judged), score)
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Ends all work under way."""
         self._replays.close()
 
     def _judge(self, case: Case) -> tuple[CaseJudgement, ReplayedCall]:

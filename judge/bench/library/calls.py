@@ -25,7 +25,7 @@ _NARROW = {
 
 
 class WrongResult(Exception):
-    """A baseline that returned what is no output of the pack. The message says which and why."""
+    """A baseline returned something other than the pack's outputs. The message says which baseline and why."""
 
 
 class Call:
@@ -62,7 +62,7 @@ class Call:
             self.arguments[name].copy_(values)
 
     def make(self, function: Callable[..., Any]) -> Any:
-        """Returns what the baseline returns. On a GPU, its work may go on."""
+        """Returns the baseline's result. On a GPU, its work may go on."""
         return function(**self.arguments)
 
     def outputs(self, returned: Any) -> dict[str, Any]:

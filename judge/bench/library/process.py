@@ -70,7 +70,7 @@ class LibraryProcess:
         self._rounds.append(self._answer(_ROUND_S))
 
     def times(self) -> tuple[LibraryTime, ...]:
-        """Returns what three rounds found, in the pack's order. Raises ValueError for any other number of rounds."""
+        """Returns the times of three rounds, in the pack's order. Raises ValueError for any other number of rounds."""
         return library_times(self._pack, self._device, self._refused, self._rounds)
 
     def close(self) -> None:

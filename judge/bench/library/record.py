@@ -1,4 +1,4 @@
-"""What is known of libraries' times: their form, what they hold for, and where a machine keeps them.
+"""The record of libraries' times: their form, what they hold for, and where a machine keeps them.
 
 Imports neither PyTorch nor CuPy: pages and commands read times that another process measured.
 """
@@ -63,7 +63,7 @@ def speed(time_s: Interval, library: LibraryTime) -> Interval:
 
 
 def ratio_in_words(ratio: Interval, library: str) -> str:
-    """Returns what ``speed`` returns as pages and commands show it: ``1.34× cuBLAS (1.31 to 1.37)``."""
+    """Returns the result of ``speed`` as pages and commands show it: ``1.34× cuBLAS (1.31 to 1.37)``."""
     if ratio.low == ratio.high:
         return f"{ratio.value:.2f}× {library}"
     return f"{ratio.value:.2f}× {library} ({ratio.low:.2f} to {ratio.high:.2f})"
@@ -124,7 +124,7 @@ def times_json(times: Sequence[LibraryTime]) -> list[dict[str, Any]]:
 
 
 def read_times(rows: Sequence[Mapping[str, Any]]) -> tuple[LibraryTime, ...]:
-    """Returns what ``times_json`` made. Raises TypeError for anything else."""
+    """Reads the output of ``times_json``. Raises TypeError for anything else."""
     return tuple(LibraryTime(**row) for row in rows)
 
 

@@ -187,7 +187,7 @@ class Oracle:
 
 
 class _UnableError(Exception):
-    """What the process cannot do."""
+    """The process cannot fulfill a request."""
 
 
 def _has_answer(channel: socket.socket, within_s: float = 0.0) -> bool:

@@ -1,4 +1,4 @@
-"""What the judge and the oracle's process say to each other."""
+"""The messages between the judge and the oracle's process."""
 
 from __future__ import annotations
 

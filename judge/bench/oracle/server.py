@@ -105,7 +105,7 @@ class Answering:
         return inputs
 
     def _expected(self, case: Case, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Returns what ``judge.packs.judging.expected_outputs`` returns, on the GPU."""
+        """Returns the result of ``judge.packs.judging.expected_outputs``, on the GPU."""
         values = self._by_output(self._reference.reference(**inputs))
         has_magnitude = hasattr(self._reference, "magnitude")
         magnitudes = self._by_output(self._reference.magnitude(**inputs)) if has_magnitude else {}

@@ -1,4 +1,4 @@
-"""Begins what the timing of a submission needs and what does not depend on it, while the submission is still built.
+"""Begins the part of a submission's timing that does not depend on it, while the submission is still built.
 
 Starting a process takes a GPU half a second, and filling its pool with secret numbers as long again; the oracle imports
 CuPy and rehearses. All of that loads processors and the GPU, which disturbs neither a compiler nor functional cases.

@@ -142,7 +142,7 @@ class CallMaker:
     def question(
         self, call: PlannedCall, outputs: dict[str, Array], digests: tuple[bytes, ...], pool: SecretPool | None
     ) -> Question:
-        """Returns what the oracle is asked about the call's outputs."""
+        """Returns the question to the oracle about the call's outputs."""
         key, case = call.inputs, call.case
         given = scalar_values(self.pack, case) | host_inputs(self.pack, case, self.seed, key.call, like=key.like)
         recipes = input_recipes(self.pack, case, self.seed, key.call, like=key.like, pooled=pool is not None)

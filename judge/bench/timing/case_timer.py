@@ -155,7 +155,7 @@ class CaseTimer:
         return min(fewest, math.ceil(_FEWEST_WITH_INPUTS_S / whole_s)) if 0 < whole_s < math.inf else fewest
 
     def _request(self, burst: PlannedBurst) -> tuple[TimedCall, ...]:
-        """Makes what inputs the host has to make, and returns the burst's calls."""
+        """Makes the inputs that the host has to make, and returns the burst's calls."""
         begun = self.clock()
         request = self.maker.request(self.session, burst.calls)
         self._inputs_s += self.clock() - begun

@@ -1,4 +1,4 @@
-"""Draws what a submission must not foresee: secret random numbers, and which calls are opened and checked."""
+"""Draws secrets that a submission must not foresee: random numbers, and which calls are opened and checked."""
 
 from __future__ import annotations
 

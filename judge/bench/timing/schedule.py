@@ -1,4 +1,4 @@
-"""Plans what a process computes and in which order.
+"""Plans the calls of a process and their order.
 
 A burst is a number of calls that are requested together. Bursts that count (TIMED) have the advertised sizes.
 Unannounced warm-ups (WARM_UP) look the same. Decoys (DECOY) have other sizes, or do not count for no visible reason.
@@ -40,7 +40,7 @@ _NEAR_COPY_SHARE = 0.25
 
 
 class Purpose(enum.Enum):
-    """What a burst is for; only the supervisor knows."""
+    """The purpose of a burst; only the supervisor knows it."""
 
     WARM_UP = "warm-up"
     TIMED = "timed"

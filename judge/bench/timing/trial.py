@@ -57,7 +57,7 @@ Progress = Callable[[Case, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What the trials of one pack on one device share.
+    """The resources that the trials of one pack on one device share.
 
     ``null_kernel`` starts processes with the null kernel, ``background`` ends processes, ``stream`` is secret, and
     ``seed`` decides the inputs. ``load`` is the host's since the timing began, where no submission can cause it.
@@ -94,7 +94,7 @@ class Bench:
 
     @property
     def oracle(self) -> Oracle | None:
-        """What checks outputs on the GPU, where there is one."""
+        """The process that checks outputs on the GPU, where there is one."""
         return None if self.ahead is None else self.ahead.oracle
 
     def maker(self, case: Case) -> CallMaker:

@@ -73,7 +73,7 @@ class Bench:
         return best
 
     def results(self, peak: Peak, operands: np.ndarray[Any, Any], rounds: int) -> bytes:
-        """What block 0 says came out."""
+        """The values that block 0 says it computed."""
         source, results = cuda.to_device(operands), cuda.mem_alloc(peak.result_bytes)
         function = self._module.get_function(peak.kernel)
         block = (peak.threads, 1, 1)

@@ -24,7 +24,7 @@ _MOST_BYTES = 8 << 20
 
 
 def assemble(source: bytes, challenge: Buildable, arch: str, settings: JudgeSettings) -> Assembly | NotAssembled:
-    """Returns what the kernels that ``solve`` launches become. Raises InternalError where the machine is at fault."""
+    """Returns the machine code of the kernels that ``solve`` launches. Raises InternalError for machine faults."""
     if not hasattr(challenge, "call_shapes"):
         return NotAssembled("Name the challenge: the kernels are those that solve launches for the sizes of its cases.")
     check_architecture(arch)

@@ -80,7 +80,7 @@ def solve(*arguments):
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of the first jail: the kernels, or the reason why there are none.
+    """The result of the first jail: the kernels, or the reason why there are none.
 
     ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author.
     """
@@ -128,7 +128,7 @@ def build_submission(
 
 
 def check_source(source: bytes, challenge: Buildable, settings: JudgeSettings) -> str | None:
-    """Returns what is wrong with a source before anything runs it, in words for its author; None if nothing is."""
+    """Returns the mistake in a source before anything runs it, in words for its author; None if there is none."""
     problem = check_text(source, limit_bytes=settings.build.source_bytes)
     if problem is not None:
         return problem
@@ -214,7 +214,7 @@ def _ptx_version(settings: JudgeSettings) -> int:
 
 
 def _read_answer(answer: bytes, *, keeps_stages: bool) -> Compiled:
-    """Reads what the first jail sent, which may be anything."""
+    """Reads the first jail's answer, which may be anything."""
     try:
         found = json.loads(answer)
         if found.get("refused"):

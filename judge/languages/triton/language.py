@@ -1,4 +1,4 @@
-"""What everything else has to know of Triton submissions."""
+"""Triton as a language: all that the other modules need to know of its submissions."""
 
 from __future__ import annotations
 

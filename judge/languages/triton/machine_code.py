@@ -30,7 +30,7 @@ class Assembled:
 
 
 def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain, settings: JudgeSettings) -> Assembled:
-    """Returns what ptxas makes of the PTX of kernels. Raises InternalError where the machine is at fault."""
+    """Returns ptxas's output for the PTX of kernels. Raises InternalError where the machine is at fault."""
     wanted = not is_ptx_alone(target.arch)
     arch = ptxas_architecture(target.arch) if not wanted else newest_form(target.arch)
     cuda = INSIDE if settings.jail != "off" else str(toolchain.root)

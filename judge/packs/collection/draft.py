@@ -188,7 +188,7 @@ def _timed_size(parts: _Parts) -> tuple[int, ...]:
 
 
 def _spread(elements: int, parts: _Parts) -> tuple[int, ...]:
-    """Returns sizes of the axes with which an array has at least so many elements, the first axis the longest."""
+    """Returns sizes of the axes that give an array ``elements`` elements or more, the first axis the longest."""
     if parts.is_sure:
         return (1 << (elements - 1).bit_length() if elements > _EMULATED_ELEMENTS else elements,)
     bits = (elements - 1).bit_length()

@@ -23,7 +23,7 @@ _LOOK_S = 2.0
 
 @dataclass(frozen=True, slots=True)
 class PackProblem:
-    """What keeps a pack from being loaded as it is now: ``key`` of ``file``, for a ``reason``.
+    """The reason why a pack cannot be loaded as it is now: ``key`` of ``file``, for a ``reason``.
 
     ``slug`` is empty where no pack is at fault, such as for a folder that is not there. ``served`` is the version that
     is served meanwhile; None: there is none.
@@ -70,7 +70,7 @@ class LivePacks(Mapping[str, Pack]):
 
     @property
     def problems(self) -> tuple[PackProblem, ...]:
-        """What is wrong with packs that do not load as they are now, by slug."""
+        """The faults of packs that do not load as they are now, by slug."""
         self._now()
         return self._problems
 

@@ -59,7 +59,7 @@ class SecretPool:
 
     @property
     def recipe(self) -> Recipe:
-        """What makes its bytes, as 32-bit numbers."""
+        """The generator of its bytes, as 32-bit numbers."""
         return Recipe(Kind.INTEGERS, Element.UINT32, self.key, scale=2.0**32)
 
     def numbers(self, offset: int, size_bytes: int, start: int, count: int) -> Words:

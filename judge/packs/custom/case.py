@@ -33,7 +33,7 @@ class CustomInputError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class CustomField:
-    """What a user may set: its name, what it is, what it is unless set, and what it may be."""
+    """A value that a user may set: its name, its kind, its default and its range."""
 
     name: str
     kind: str
@@ -43,7 +43,7 @@ class CustomField:
 
 
 def custom_fields(pack: Pack) -> tuple[CustomField, ...]:
-    """Returns what may be set of a challenge's input: sizes, parameters, then the contents of inputs."""
+    """Returns the fields of a challenge's input that a user may set: sizes, parameters, then contents of inputs."""
     first = _first_case(pack)
     fields = [
         CustomField(axis.name, "size", str(first.axes[axis.name]), _axis_range(axis), axis.description)

@@ -1,4 +1,4 @@
-"""Reads what a user wrote for the contents of one input: its values (``1 2 3``, in C order) or a distribution
+"""Reads a user's text for the contents of one input: its values (``1 2 3``, in C order) or a distribution
 (``uniform -1 1``); see ``DISTRIBUTION_FORMS``.
 
 Contents that a pack restricts stay restricted: whole numbers lie within the declared range, sorted data ascends.
@@ -23,7 +23,7 @@ from judge.packs.pack import Case
 from judge.wire.elements import Element
 from judge.wire.recipe import MAX_CHOICES
 
-#: So many values of one input may be typed.
+#: The most values of one input that may be typed.
 MAX_VALUES = 4096
 DISTRIBUTION_FORMS = (
     "uniform LOW HIGH", "normal MEAN SD", "integers LOW HIGH", "constant VALUE", "zeros", "sorted uniform LOW HIGH",

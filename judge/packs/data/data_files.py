@@ -23,7 +23,7 @@ MAX_BYTES = 64 << 20
 
 
 def open_data_file(path: Path, sha256: str) -> FromFile:
-    """Returns what the file holds. Raises ValueError, which says what is wrong, if it is not the one that is meant."""
+    """Returns the file's data. Raises ValueError, which says what is wrong, if it is not the one that is meant."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""What a pack declares of the contents of an input: one frozen class a distribution.
+"""The distributions that a pack may declare for an input: one frozen class each.
 
 ``judge.packs.data.recipes`` says exactly which values they make.
 """

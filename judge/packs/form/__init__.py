@@ -1,1 +1,1 @@
-"""What a pack's files say: ``challenge.toml``, the signature, the statement."""
+"""The form of a pack's files: ``challenge.toml``, the signature, the statement."""

@@ -89,7 +89,7 @@ class Constraint:
         return frozenset().union(*(side.names for side in self.sides))
 
     def pairs(self) -> Iterator[tuple[Expression, str, Expression]]:
-        """Yields each two neighbouring sides with the sign between them, such as ``<=``."""
+        """Yields each two neighboring sides with the sign between them, such as ``<=``."""
         signs = [_SIGNS[comparison] for comparison in self._comparisons]
         yield from zip(self.sides, signs, self.sides[1:], strict=False)
 

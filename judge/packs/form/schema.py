@@ -63,7 +63,7 @@ _BASES = {"sorted": ("uniform", "integers"), "sparse": ("uniform", "normal", "in
 
 
 class DataModel(_Strict):
-    """What fills an input; see judge.packs.data.recipes."""
+    """The data of an input; see judge.packs.data.recipes."""
 
     kind: Literal[
         "uniform", "normal", "integers", "constant", "zeros", "sorted", "sparse", "choice", "one-hot", "permutation",
@@ -126,7 +126,7 @@ class ParameterModel(_Strict):
 
 
 class ArrayModel(_Strict):
-    """What a pointer of the signature points to."""
+    """The array behind a pointer of the signature."""
 
     shape: tuple[ExpressionText, ...] = Field(min_length=1)
     #: By default "in" for a const pointer, else "out".
@@ -221,7 +221,7 @@ class MedalsModel(_Strict):
 
 
 class BenchModel(_Strict):
-    """What a timed call has to move and compute at the least, over axes and parameters.
+    """The least that a timed call has to move and compute, over axes and parameters.
 
     ``arithmetic`` is the type whose measured peak the roofline is drawn with. ``budget_s`` is the time on a GPU for the
     timed calls of all cases in three processes, beyond those that each process must make.

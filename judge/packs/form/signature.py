@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 
 class SignatureError(ValueError):
-    """A text that is no signature of ``solve``. ``at`` is the index of the character from which on it is not."""
+    """A text is not a signature of ``solve``. ``at`` is the index of the first wrong character."""
 
     def __init__(self, message: str, at: int) -> None:
         self.at = at
@@ -90,7 +90,7 @@ def _opening(text: str) -> int:
 
 
 def _argument(part: str, first: int) -> Declared:
-    """Returns what a part between two commas declares; ``first`` is its index."""
+    """Returns the declaration between two commas; ``first`` is its index."""
     at = first + len(part) - len(part.lstrip())
     found = _ARGUMENT.fullmatch(" ".join(part.split()))
     if found is None:

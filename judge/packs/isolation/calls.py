@@ -44,7 +44,7 @@ def runs_pack_code(
 
 @contextlib.contextmanager
 def product_threads(threads: int) -> Iterator[None]:
-    """Lets each matrix product that this thread's calls make use so many threads while inside."""
+    """Lets each matrix product of this thread's calls use ``threads`` threads while inside."""
     before = getattr(_here, "product_threads", 0)
     _here.product_threads = threads
     try:

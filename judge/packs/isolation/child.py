@@ -1,4 +1,4 @@
-"""What runs in a pack's process: calls of the judge's own functions, which call the pack's."""
+"""The code that runs in a pack's process: calls of the judge's own functions, which call the pack's."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class PackProcesses:
         self._idle: OrderedDict[_PackProcess, int] = OrderedDict()
 
     def start(self) -> None:
-        """Starts what takes longest, in the background, so that the first call need not wait for it."""
+        """Starts the slowest steps in the background, so that the first call need not wait for them."""
         with self._lock:
             self._server()
 

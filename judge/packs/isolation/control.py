@@ -1,4 +1,4 @@
-"""What goes between the judge, the server that forks a process for each pack, and these processes."""
+"""The messages between the judge, the server that forks a process for each pack, and these processes."""
 
 from __future__ import annotations
 

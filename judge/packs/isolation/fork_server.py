@@ -85,7 +85,7 @@ def start_early() -> None:
 
 
 def take_early() -> ForkServer | None:
-    """Returns what ``start_early`` has started, which then belongs to the caller."""
+    """Returns the server that ``start_early`` has started, which then belongs to the caller."""
     global _early, _was_taken
     taken, _early, _was_taken = _early, None, True
     return taken

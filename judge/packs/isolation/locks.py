@@ -75,7 +75,7 @@ def _install(more: list[Any]) -> None:
 
 
 def limit_memory(more_bytes: int) -> None:
-    """Lets this process take so many bytes more than it has now; mapped arrays do not count."""
+    """Lets this process allocate ``more_bytes`` beyond its memory now; mapped arrays do not count."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     wanted = pages * resource.getpagesize() + more_bytes
     _, most = resource.getrlimit(resource.RLIMIT_DATA)

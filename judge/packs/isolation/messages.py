@@ -167,7 +167,7 @@ def _map_buffers(table: list[tuple[int, bool, int]], common: int, fds: list[int]
 
 
 def _map_sealed(table: list[tuple[int, bool, int]], common: int, fds: list[int]) -> list[memoryview]:
-    """Maps what its sender can no longer change: neither its contents nor its size."""
+    """Maps memory that its sender can no longer change: neither its contents nor its size."""
     try:
         if any(own for _, own, _ in table) or len(fds) != (1 if common else 0):
             raise BadAnswer("descriptors that nobody asked for")

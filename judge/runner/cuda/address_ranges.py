@@ -42,7 +42,7 @@ class AddressRanges:
             del self._ranges[at], self._begins[at]
 
     def find(self, address: int, size: int = 0) -> Pointer | None:
-        """Returns where so many bytes lie. The end of a range belongs to it, unless another begins there."""
+        """Returns where ``size`` bytes lie. The end of a range belongs to it, unless another begins there."""
         at = bisect.bisect(self._begins, address) - 1
         if at >= 0 and address - self._begins[at] + size <= self._ranges[at].size:
             return self._ranges[at].pointer(address)

@@ -100,7 +100,7 @@ class Kernels:
         self._launch(Launch("sweep", 2 * self._multiprocessors, _SWEEP_THREADS, (address, size // 16)))
 
     def prepare_blocking(self, seconds: float, address: int, size: int) -> Callable[[], None]:
-        """Returns the launch of a blocking kernel, which occupies the whole device for so many seconds.
+        """Returns the launch of a blocking kernel, which occupies the whole device for ``seconds``.
 
         Meanwhile no other kernel starts, on whatever stream. Copy engines go on: so it keeps reading the zeroed buffer
         at ``address``, which drives out of the L2 what they bring there.

@@ -17,7 +17,7 @@ class RecordingError(Exception):
 
 
 class Place(enum.Enum):
-    """What an address belongs to."""
+    """The owner of an address."""
 
     ARGUMENT = "argument"
     SCRATCH = "scratch"
@@ -93,7 +93,7 @@ Work = Launch | Fill | Copy | Write | Attribute
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a call does, ready to be replayed.
+    """The operations of a call, ready to be replayed.
 
     ``scratch`` has the sizes of the allocations in use, ``variables`` name and size. ``before`` runs once, ``call``
     each time. ``before`` leaves out what earlier calls did to the arguments' buffers, and sets each attribute once.

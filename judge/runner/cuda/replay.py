@@ -73,7 +73,7 @@ class CudaReplay:
         return (code, "cudaErrorUnknown", "a recorded operation was refused") if code else (0, "", "")
 
     def _prepare(self, work: object, values: Sequence[int | bytes]) -> tuple[Callable[[], int], object]:
-        """What does it, and what must live as long."""
+        """The function that does it, and the objects that must live as long."""
         if isinstance(work, recorded.Launch):
             return self._prepare_launch(work, values)
         if isinstance(work, recorded.Fill):
@@ -146,7 +146,7 @@ class CudaReplay:
         return function
 
     def _parameters(self, function: ctypes.c_void_p, most: int) -> Iterator[tuple[int, int]]:
-        """Offset and size of the first of them. Else the driver would read what is no parameter."""
+        """Offset and size of the first of them. Otherwise the driver would read beyond the parameters."""
         query = self._driver.function("cuFuncGetParamInfo")
         offset, size = ctypes.c_size_t(), ctypes.c_size_t()
         for index in range(most):

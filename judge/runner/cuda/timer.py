@@ -1,4 +1,4 @@
-"""Times what happens on a GPU between two events, through the driver's API.
+"""Times the work on a GPU between two events, through the driver's API.
 
 While the host issues the first event, the call's work and the second event, a blocking kernel occupies the device, as
 in nvbench. So the events enclose what the device does, one thing behind the other, and the time does not include how
@@ -67,7 +67,7 @@ class CudaTimer:
         self._try()
 
     def expect_streams(self) -> None:
-        """Prepares for programs with streams that do not synchronise with the default one.
+        """Prepares for programs with streams that do not synchronize with the default one.
 
         Work on such streams would begin when the blocking kernel ends, which is also when the first event is recorded.
         So two streams block the device then. The closing event, which waits for both, is less steady by half a

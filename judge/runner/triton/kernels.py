@@ -33,7 +33,7 @@ class NotCompiledError(RuntimeError):
 
 
 class Launcher(Protocol):
-    """What a launch becomes."""
+    """Performs the launches of kernels."""
 
     def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
         """Launches the first of the autotuned kernel's configurations, each in words and as a launch, that compiles."""
@@ -97,7 +97,7 @@ class Kernel:
             self._launcher.launch(*known, self.arg_names, extents, values)
 
     def warmup(self, *_: Any, grid: Any = None, **kwargs: Any) -> WarmedUp:
-        """Returns what Triton gives for a kernel that it compiled without a launch."""
+        """Returns Triton's object for a kernel that it compiled without a launch."""
         del grid
         return WarmedUp(self, {name: value for name, value in kwargs.items() if name in OPTIONS})
 
@@ -146,7 +146,7 @@ class WarmedUp:
 
 
 def _mark(parameter: Parameter, value: Any) -> Any:
-    """Returns what a launch depends on of an argument, cheap to find; None for one that has to be looked at."""
+    """Returns the properties of an argument that a launch depends on; None for one that has to be looked at."""
     kind = type(value)
     if kind is Tensor:
         return None if parameter.is_constant else (value.dtype.triton, value.data_ptr() & 15)

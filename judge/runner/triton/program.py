@@ -129,7 +129,7 @@ def load_program(fd: int, arguments: Sequence[ArgumentSpec], device: Device) -> 
 
 
 def _flush() -> None:
-    """Writes what the submission has printed: it belongs to the call that printed it."""
+    """Writes the submission's output so far: it belongs to the call that printed it."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()

@@ -45,7 +45,7 @@ class Choice:
 
 @dataclass(slots=True)
 class Recorded:
-    """What was launched: general specializations, those of timed calls that are special, and the names of parameters.
+    """The launches: general specializations, special ones of timed calls, and the names of parameters.
 
     ``specials`` are all special ones of a general one, for where the latter does not compile. ``choices`` are all
     configurations of an autotuned kernel, by the general specialization of the first: only that one is in ``general``.
@@ -172,7 +172,7 @@ def run_top(execute: Callable[[], Any]) -> Any:
 
 
 def record(solve: Callable[..., Any], shapes: Sequence[CallShape], launcher: RecordingLauncher) -> None:
-    """Calls ``solve`` for each shape. What it raises is left to the call that is judged. Raises TooManyError."""
+    """Calls ``solve`` for each shape. Ignores exceptions: the judged call raises them again. Raises TooManyError."""
     memory = NoMemory()
     with _alarm():
         try:

@@ -54,7 +54,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
-    """What a kernel has to be compiled for.
+    """The arguments' properties for which a kernel has to be compiled.
 
     ``signature`` has for each parameter its type, or ``constexpr``; ``constants`` the values of those, by index;
     ``multiples`` the indices of what is a multiple of 16.

@@ -215,7 +215,7 @@ def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
 
 
 def runtime_driver() -> Any:
-    """Returns what ``triton.runtime.driver`` is to host code: it names the device and its size."""
+    """Returns the stand-in for ``triton.runtime.driver`` in host code: it names the device and its size."""
 
     class Utils:
         @staticmethod
@@ -263,7 +263,7 @@ class _Nothing:
     """Does nothing, as a context and as a decorator: ``torch.no_grad()``, ``torch.cuda.device(x.device)``."""
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Takes what PyTorch takes."""
+        """Takes the same arguments as PyTorch."""
 
     def __enter__(self) -> None:
         """Does nothing."""

@@ -1,4 +1,4 @@
-"""What a judged lesson depends on is the same text in every process, or it would never be on record."""
+"""The digest of a judged lesson is the same in every process, or no lesson would ever be on record."""
 
 from __future__ import annotations
 

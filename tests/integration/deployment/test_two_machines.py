@@ -39,7 +39,7 @@ PORT = 8000
 
 
 class Machine:
-    """A network namespace at ``address``, whose only neighbour is this one, at ``gateway``."""
+    """A network namespace at ``address``, whose only neighbor is this one, at ``gateway``."""
 
     def __init__(self, name: str, network: str, data_dir: Path) -> None:
         self.name, self.data_dir = name, data_dir

@@ -1,4 +1,4 @@
-"""What workers say that they can build, and which jobs they leave to others."""
+"""Workers say which languages they can build, and leave the other jobs to others."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def test_read_only_sessions_cannot_write_and_wait_for_nobody(
 
 
 def test_many_writers_that_read_first_do_not_lock_each_other_out(sessions: sessionmaker[Session], ada: User) -> None:
-    """What SQLite answers with "database is locked" when transactions begin as readers."""
+    """SQLite answers "database is locked" to such transactions when they begin as readers."""
     with sessions.begin() as session:
         submission = send(session, ada)
     failures: list[Exception] = []

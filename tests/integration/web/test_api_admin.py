@@ -1,4 +1,4 @@
-"""What operators do by the API: who may, what it does, and that the log says by whom."""
+"""Operators' actions by the API: who may, what each does, and that the log says by whom."""
 
 from __future__ import annotations
 

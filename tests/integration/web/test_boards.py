@@ -1,4 +1,4 @@
-"""What a board tells besides ranks: gaps, tries, one's own place, and how all times are spread."""
+"""Boards beside their ranks: gaps, tries, one's own place, and how all times are spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what in a class, as ``store.teaching.rights.RIGHTS`` says; assistants of a section; copies of a class."""
+"""Rights in a class are those of ``store.teaching.rights.RIGHTS``; assistants of a section; copies of a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is compressed, and what is not for the sake of what it holds."""
+"""Responses are compressed, except those that hold a secret."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class Friday:
         self.tokens = {name: site.token_of(name) for name in self.clients if name != "nobody"}
 
     def send(self, name: str, hours: float, value: float | None, slug: str = SLUG) -> str:
-        """Submits so many hours after noon, and judges: accepted with a time, or wrong for None."""
+        """Submits ``hours`` hours after noon, and judges: accepted with a time, or wrong for None."""
         self.clock.now = NOON + timedelta(hours=hours)
         data = {"source": f"// of {name}: {value}", "device": H200.key, "mode": "submit"}
         page = f"/challenges/{slug}"
@@ -261,7 +261,7 @@ class Friday:
         return re.sub("<[^>]*>", "1", rule)
 
     def ask(self, name: str, path: str) -> str:
-        """Returns what somebody gets there, without what differs between two requests for the same."""
+        """Returns the response to somebody there, without the parts that differ between two equal requests."""
         headers = (
             {"Authorization": f"Bearer {self.tokens[name]}"} if path.startswith("/api/") and name in self.tokens else {}
         )
@@ -273,7 +273,7 @@ class Friday:
         )
 
     def snapshot(self, public_id: str, token: str) -> dict[tuple[str, str], str]:
-        """Returns what each viewer gets at each route."""
+        """Returns the response to each viewer at each route."""
         found = {}
         for rule in sorted(KINDS):
             for name in VIEWERS:

@@ -29,7 +29,7 @@ MAIL = Mail("ada@example.org", "Übung", "A link: http://localhost/account/reset
 
 
 class Kept(AsyncMessage):
-    """Keeps what arrives."""
+    """Keeps incoming mail."""
 
     def __init__(self) -> None:
         super().__init__()

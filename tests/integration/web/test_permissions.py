@@ -1,4 +1,4 @@
-"""Who may ask for what: each route, asked by nobody, by another user and by the owner of what it names.
+"""Permissions of each route, asked by nobody, by another user and by the owner of what it names.
 
 A route that is not in the table fails the test: whoever adds one decides here who may use it.
 """

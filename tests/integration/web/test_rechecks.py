@@ -1,4 +1,4 @@
-"""What the emulator finds in what a GPU accepted: on the submission's page, on the board, in the API, for operators."""
+"""Findings on a submission that a GPU accepted: on its page, on the board, in the API, for operators."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_a_later_list_changes_sections_and_says_who_left(site: Site, teacher: Fl
     [
         (LIST.encode("latin-1"), "Line 3 is not UTF-8, maybe Latin-1."),
         (LIST + "Ada,ADA@example.org,2,A\n", "Line 5: the e-mail ada@example.org is in line 2, too."),
-        (LIST + "Nobody,nowhere,2,A\n", "Line 5: nowhere is no e-mail address."),
+        (LIST + "Nobody,nowhere,2,A\n", "Line 5: nowhere is not an e-mail address."),
         ("name\nAda\n", "There is no column e-mail."),
         ("name,e-mail\n" + "".join(f"P{n},p{n}@example.org\n" for n in range(10_000)), "a class has at most 2,000."),
         ("", "The file is empty."),

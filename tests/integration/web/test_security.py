@@ -12,7 +12,7 @@ from web.assets import digest_of
 
 PAGES = ["/", "/challenges/vector-add", "/account/log-in", "/leaderboards/", "/no-such-page", "/api/v1/challenges"]
 CHECKED_BEFORE_REUSE = {"/api/v1/challenges"}
-"""What is the same for everybody: kept by a client, which asks with the ETag whether it is still so."""
+"""Responses that are the same for everybody: a client keeps them, and asks with the ETag for changes."""
 
 
 @pytest.mark.parametrize("path", PAGES)

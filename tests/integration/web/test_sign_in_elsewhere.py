@@ -29,7 +29,7 @@ def _site(data_dir: Path, issuer: str, **settings: Any) -> Site:
 
 
 def _return(client: FlaskClient, login: str, key: str = "school", query: str = "") -> str:
-    """What the browser asks of the site when the issuer has sent it back."""
+    """Makes the browser's request to the site after the issuer has sent it back."""
     sent = client.get(f"/account/sign-in/{key}{query}")
     assert sent.status_code == 302
     back = httpx.get(f"{sent.headers['Location']}&login={login}").headers["Location"]

@@ -1,4 +1,4 @@
-"""What operators change while the site runs is so from the next request on."""
+"""Operators' changes to the running site hold from the next request on."""
 
 from __future__ import annotations
 

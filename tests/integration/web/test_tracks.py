@@ -21,7 +21,7 @@ TRACK = "/tracks/first-kernels"
 
 
 def shown(*, sectors: int) -> Measurement:
-    """A score of the emulator whose kernel moved so many sectors where 40 would do."""
+    """A score of the emulator whose kernel moved ``sectors`` sectors where 40 would do."""
     score = modelled()
     [case] = score.cases
     assert hasattr(case, "kernels")

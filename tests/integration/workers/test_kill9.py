@@ -24,7 +24,7 @@ SOURCE = "name={name}\nvalue=1\nbuild_s=0.4\nrun_s=0.4"
 
 
 def _diary(fleet: Fleet) -> str:
-    """Returns what workers have begun so far, a line each."""
+    """Returns the workers' starts so far, a line each."""
     return fleet.diary.read_text() if fleet.diary.exists() else ""
 
 

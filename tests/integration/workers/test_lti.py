@@ -1,4 +1,4 @@
-"""What is exchanged with a learning platform by HTTP: rosters and points, again after a failure, and nothing twice."""
+"""The exchange with a learning platform by HTTP: rosters and points, again after a failure, and nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judged a submission judges it again after the challenge has changed or gone."""
+"""The pack version that judged a submission judges it again after the challenge has changed or gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker reports of its device: that it is there, and how its board is."""
+"""A worker reports that its device is there, and how its board is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a GPU accepted is checked by workers that have nothing else to do, once for each source, whichever dies."""
+"""Idle workers check submissions that a GPU accepted, once for each source, even if a worker dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one machine has built, another finds in the database, though they share no folder."""
+"""One machine finds in the database what another has built, though they share no folder."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_a_job_that_does_not_hear_is_handed_back_at_the_end_of_the_grace(everywh
 
 
 def test_without_any_ring_the_work_is_done(fleet: Fleet) -> None:
-    """What a web server leaves that died between its commit and its ring; no sweeper runs, either."""
+    """Leaves a submission as a web server does that dies between its commit and its ring; no sweeper runs."""
     fleet.start("build")
     fleet.start("device")
     silent = [fleet.submit("value=1", ring_bell=False) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""What a contest tells the address of its owner: signed, once, again after a failure, and to no private address."""
+"""Contests send webhooks to their owner's address: signed, once, again after a failure, and never to a private one."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ BIAS = {"kernel": "gemm/tuned.cu", "judge_s": 2e-4, "low_s": 1.98e-4, "high_s": 
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[judging.Judged]:
-    """What 20 rounds on one GPU give whose times have a standard deviation of 0.2 %, the fifth being no AC."""
+    """Twenty rounds on one GPU whose times have a standard deviation of 0.2 %; the fifth is not AC."""
     draw = random.Random(1)
     jobs = quality.jobs_of(tmp_path, ["cuda:0"], 20, 20)["cuda:0"]
     percent = {quality._compute_bound(p): p for p in quality.DIFFERENCES}

@@ -1,4 +1,4 @@
-"""What every built-in challenge must be: sound as a pack, and impossible to pass by guessing, skipping or halving the
+"""Every built-in challenge is sound as a pack, and impossible to pass by guessing, skipping or halving the
 precision."""
 
 from __future__ import annotations

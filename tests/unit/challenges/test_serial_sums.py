@@ -1,4 +1,4 @@
-"""The plainest honest kernel adds every term to one float accumulator: that is no wrong answer.
+"""The plainest honest kernel, which adds every term to one float accumulator, is accepted.
 
 Held over many draws of each functional case and of the emulator's benchmark. A GPU's benchmark has tens of millions of
 terms, of which those of one sign do vanish in one accumulator: ``judge.check.tolerance`` says where the bound ends.
@@ -21,7 +21,7 @@ from judge.packs.sizes import case_bytes
 
 Terms = npt.NDArray[np.float32]
 SEED = 7
-#: So many bytes of arguments are drawn for each case, in at least so many and at most so many draws.
+#: Bytes of arguments drawn for each case, and the least and the most draws.
 DRAWN_BYTES, FEWEST, MOST = 4 << 20, 3, 60
 
 

@@ -1,4 +1,4 @@
-"""What the softmax's bounds let pass: every honest way of adding up, and no work left out."""
+"""The softmax's bounds accept every honest way of adding up, and refuse each that leaves work out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F32 = np.float32
 
 
 def by_sums_of(weights: Vector, size: int) -> np.float32:
-    """One accumulator for the sums of ``size`` neighbours each."""
+    """One accumulator for the sums of ``size`` neighbors each."""
     padded = np.zeros(-(-weights.size // size) * size, F32)
     padded[: weights.size] = weights
     return F32(np.cumsum(padded.reshape(-1, size).sum(axis=1, dtype=F32), dtype=F32)[-1])
@@ -88,7 +88,7 @@ def test_a_thousandth_left_out_of_the_denominator_shows(pack: Pack) -> None:
 
 @pytest.mark.parametrize("bits", [16, 18])
 def test_codes_of_few_bits_for_the_second_pass_show(pack: Pack, bits: int) -> None:
-    """The range of each 256 neighbours is cut into as many steps as the code has numbers."""
+    """The range of each 256 neighbors is cut into as many steps as the code has numbers."""
     for case in (next(case for case in pack.cases if case.id == "many-blocks"), *pack.benchmarks_for("emulator")):
         inputs = make_inputs(pack, case, 4)
         values: Vector = inputs["input"]

@@ -1,5 +1,4 @@
-"""What the sum and the softmax of a vector are held against in timed calls, added up in chunks on several threads, is
-what their definitions say."""
+"""The references of sum and softmax in timed calls, added up in chunks on several threads, match their definitions."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ def looked_at(pack: Pack, values: Vector) -> tuple[Any, ...]:
 
 @st.composite
 def vectors(draw: st.DrawFn) -> Vector:
-    """Of one chunk and of several, with neighbours much alike and not at all."""
+    """Of one chunk and of several, with neighbors much alike and not at all."""
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     size = draw(st.integers(1, 12_000))
     levels = np.repeat(rng.uniform(-1, 1, size // 700 + 1), 700)[:size] * draw(st.sampled_from([0, 1, 30, 10_000]))

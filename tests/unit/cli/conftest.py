@@ -97,7 +97,7 @@ class FakeServer:
         return httpx.Response(200, json=answer)
 
     def bodies(self, key: str) -> list[Any]:
-        """What was posted to ``METHOD path``."""
+        """Returns the bodies posted to ``METHOD path``."""
         method, path = key.split(" ", 1)
         return [
             json.loads(request.content)

@@ -1,4 +1,4 @@
-"""The table of wrong invocations of ``gpujudge judge``, and what each must be told, word for word."""
+"""The table of wrong invocations of ``gpujudge judge``, and the message of each, word for word."""
 
 from __future__ import annotations
 

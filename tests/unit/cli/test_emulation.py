@@ -14,7 +14,7 @@ from emulator.standalone import command
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[command.Settings]:
-    """What the emulator was asked to run; it ends with 7."""
+    """Notes the program that the emulator was asked to run; it ends with 7."""
     settings: list[command.Settings] = []
 
     def run(given: command.Settings) -> int:

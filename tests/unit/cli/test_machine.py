@@ -102,7 +102,7 @@ def _no_slow_checks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told_of(cli: Cli, name: str) -> Any:
-    """What ``doctor --json`` says of one thing."""
+    """Returns the entry of ``doctor --json`` for one thing."""
     [found] = [check for check in cli("doctor", "--json").json["checks"] if check["name"] == name]
     return found
 

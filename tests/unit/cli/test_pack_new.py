@@ -19,7 +19,7 @@ HINTS = "1. A thread for each element.\n2. Loads of 16 bytes."
 
 
 def finish(folder: Path) -> None:
-    """Does what is left to do."""
+    """Finishes the open tasks."""
     (folder / "reference.py").write_text(REFERENCE)
     for file in (folder / "challenge.toml", folder.parents[1] / "reference_solutions" / folder.name / "plain.cu"):
         file.write_text(re.sub(r" *(#|//) TODO.*", "", file.read_text()))

@@ -1,4 +1,4 @@
-"""What a GPU accepted is checked on the emulator: by ``judge`` here, and as the server tells of it."""
+"""The emulator checks submissions that a GPU accepted: by ``judge`` here, and in the server's report."""
 
 from __future__ import annotations
 

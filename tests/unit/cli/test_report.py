@@ -1,4 +1,4 @@
-"""Whatever goes wrong, the command ends with one message, an exit code and no traceback; with ``--json``, an object."""
+"""Each error ends the command with one message, an exit code and no traceback; with ``--json``, an object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``gpujudge judge`` starts before it is asked for, ends with it."""
+"""Processes that ``gpujudge judge`` starts ahead end with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal shows: narrow tables, formulae, and servers that are something else."""
+"""Output on a terminal: narrow tables, formulae, and servers that are something else."""
 
 from __future__ import annotations
 

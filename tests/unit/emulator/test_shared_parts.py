@@ -23,7 +23,7 @@ def extent(line: int, begin: int, end: int, *, is_write: bool = False, launch: i
 
 
 def used(statement: str) -> tuple[set[str], set[str]]:
-    """What the line with this statement reads, and what it writes."""
+    """Returns the parts that the line with this statement reads, and those that it writes."""
     uses = uses_by_line(KERNEL % statement)
     return {name for _, name in uses.read[5]}, {name for _, name in uses.written[5]}
 

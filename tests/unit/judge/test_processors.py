@@ -27,7 +27,7 @@ def ending() -> Iterator[contextlib.ExitStack]:
 
 
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int, *, gpus: int = 0) -> None:
-    """Pretends that this machine has so many processors and GPUs."""
+    """Pretends that this machine has ``count`` processors and ``gpus`` GPUs."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(count)))
     dev = tmp_path / "dev"
     dev.mkdir()

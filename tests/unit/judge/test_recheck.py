@@ -1,4 +1,4 @@
-"""What a check of an accepted submission says of the cases that ran on the emulator."""
+"""A check of an accepted submission speaks of the cases that ran on the emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is dear to read is read by few requests, and never long ago; what is cheap is always read anew."""
+"""Few requests read expensive data, and never old data; every request reads cheap data anew."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def context(tmp_path: Path) -> Iterator[WorkerContext]:
 
 
 class Work:
-    """So many jobs, and what was asked for."""
+    """A queue of ``jobs`` jobs, and the calls that were made."""
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs

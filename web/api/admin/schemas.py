@@ -14,7 +14,7 @@ from web.api.stored_form import Answer
 
 
 def _in_reach(moment: datetime) -> datetime:
-    """Refuses moments that are no instants in UTC which databases and pages can hold."""
+    """Refuses times that are not instants in UTC, or that databases and pages cannot hold."""
     if not datetime(2000, 1, 1, tzinfo=UTC) <= moment < datetime(9000, 1, 1, tzinfo=UTC):
         raise ValueError("give a moment from the year 2000 to 8999")
     return moment.astimezone(UTC)
@@ -76,7 +76,7 @@ class Rechecks(Answer):
 
 
 class Queue(Answer):
-    """What runs, then what waits, in the order in which it is taken: the first 200; and the checks on the emulator."""
+    """The submissions that run, then those that wait, in their order: the first 200; and the checks on the emulator."""
 
     jobs: list[QueuedJob]
     rechecks: Rechecks
@@ -93,7 +93,7 @@ class OperatedBoard(Answer):
 
 
 class Calibration(Answer):
-    """What a board was measured to be able to do; ``rates`` are operations a second by arithmetic type."""
+    """A board's measured peaks; ``rates`` are operations a second by arithmetic type."""
 
     board: str
     measured_at: datetime
@@ -154,7 +154,7 @@ class UserList(Answer):
 
 
 class RoleRequest(Body):
-    """What the user may do from now on."""
+    """The role of the user from now on."""
 
     role: Literal["user", "author", "teacher", "operator"]
 
@@ -249,7 +249,7 @@ class LogQuery(Query):
 
 
 class Action(Answer):
-    """What an operator or teacher did. ``address`` is where the request came from; empty for a command."""
+    """An action of an operator or teacher. ``address`` is where the request came from; empty for a command."""
 
     id: int
     at: datetime
@@ -268,7 +268,7 @@ class ActionList(Answer):
 
 
 class NoticeRequest(Body):
-    """What every page says from ``starts_at`` (null: now) until ``ends_at`` (null: until it is ended)."""
+    """A notice on every page from ``starts_at`` (null: now) until ``ends_at`` (null: until it is ended)."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_CHARACTERS)]
     kind: Kind = "info"

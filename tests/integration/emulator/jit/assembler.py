@@ -12,7 +12,7 @@ TARGETS = ("sm_80", "sm_90")
 
 
 def refusal(text: str, target: str, folder: Path) -> str:
-    """What ptxas says of the module, or "" when it takes it. ``folder``: for its files."""
+    """Returns the errors of ptxas for the module, or "" when it takes it. ``folder``: for its files."""
     source = folder / "module.ptx"
     source.write_text(text)
     ptxas = find_toolchain().root / "bin" / "ptxas"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.nvcc
 
 
 class _Assembler:
-    """Assembles what it is to launch."""
+    """Assembles kernels in place of launching them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""A recording is a claim: whatever it says, only device memory is touched, and why it cannot be done is told."""
+"""A recording is a claim: it reaches only device memory, and an impossible one is refused with the reason."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def recorded(library: Path, build: Callable[[str], Path], tmp_path_factory: pyte
 
 @pytest.fixture
 def forged(recorded: Pair, tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """What a replay says of the recording of ``plain`` with these changes."""
+    """Replays the recording of ``plain`` with these changes, and returns the error."""
 
     def forged(**changes: Any) -> dict[str, Any]:
         (tmp_path / "recorded.json").write_bytes((recorded.folder / "recorded.json").read_bytes())

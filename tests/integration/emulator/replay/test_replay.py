@@ -1,4 +1,4 @@
-"""What a program asked of the device gives the same again without the program's host code."""
+"""A replay of a program's device work gives the same results without the program's host code."""
 
 from __future__ import annotations
 

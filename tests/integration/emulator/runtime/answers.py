@@ -1,4 +1,4 @@
-"""What the runtime API answers (``programs/answers.cu``), and what it should (``programs/answers.txt``)."""
+"""The runtime API's answers (``programs/answers.cu``), and the expected ones (``programs/answers.txt``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Lines = list[str]
 
 
 def _by_part(text: str) -> dict[str, Lines]:
-    """What follows each line ``= part``."""
+    """Returns the text after each line ``= part``."""
     parts: dict[str, Lines] = {}
     for line in text.splitlines():
         if line.startswith("= "):

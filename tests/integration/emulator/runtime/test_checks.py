@@ -1,4 +1,4 @@
-"""Full checks: races, and reads of what nothing wrote; and what is told of barriers and loops without them."""
+"""Full checks: races, reads of unwritten memory, and messages about barriers and loops without them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asynchronous copies that a kernel uses before it has waited for them, as full checks tell of them."""
+"""Full checks report asynchronous copies that a kernel uses before it has waited for them."""
 
 from __future__ import annotations
 

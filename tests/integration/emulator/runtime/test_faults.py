@@ -1,4 +1,4 @@
-"""Bad accesses: what is told of them, what they break, and that they harm nobody else."""
+"""Bad accesses: their messages, what they break, and that they harm nobody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order between host and device: what the host did not wait for is told, and shows where orders are drawn."""
+"""Order between host and device: a missing wait is reported, and shows where orders are drawn."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.nvcc, pytest.mark.recorded("tests/integration/emulator
 
 
 def _sum(device: Device, build: Build, name: str, *, ahead: bool) -> tuple[int, int]:
-    """Returns what the blocks have added up, and how many findings there were."""
+    """Returns the blocks' sum, and how many findings there were."""
     device.runtime.schedule(3, runs_ahead=ahead)
     device.runtime.observe(checks="full")
     at, out = device.array(16, np.int32)

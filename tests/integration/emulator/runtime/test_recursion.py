@@ -17,7 +17,7 @@ pytestmark = pytest.mark.nvcc
 
 @pytest.fixture(params=["-O3", "-G"])
 def program(request: pytest.FixtureRequest, build: Build) -> Iterator[ctypes.CDLL]:
-    """With and without optimisation: the latter keeps every variable in local memory."""
+    """With and without optimization: the latter keeps every variable in local memory."""
     program = build("recursion", *((request.param,) if request.param == "-G" else ()))
     assert program.limit_stack(ctypes.c_size_t(32 << 10)) == 0
     yield program

@@ -1,4 +1,4 @@
-"""Lines that leave the named part of dynamic shared memory: those of wrong kernels are told, no others."""
+"""Lines that leave the named part of dynamic shared memory: reported for wrong kernels, and for no others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNT = 1000
 
 
 def overruns_of(device: Device, file: Path) -> tuple[tuple[Overrun, ...], bool]:
-    """Runs the kernel; returns what it is told, and whether its sums are right."""
+    """Runs the kernel; returns its messages, and whether its sums are right."""
     device.limit(checks="full")
     program = ctypes.CDLL(str(build_with_nvcc(file, *SHARED_LIBRARY)))
     a, a_values = device.array(np.arange(1, COUNT + 1))

@@ -1,4 +1,4 @@
-"""Races in which a store changes nothing, as full checks tell of them where they are asked to."""
+"""Full checks report, on request, races in which a store changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order between streams: what a program forgot to wait for is told with both lines, and shows in its results."""
+"""Order between streams: a missing wait is reported with both lines, and shows in the results."""
 
 from __future__ import annotations
 

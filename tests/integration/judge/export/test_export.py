@@ -1,4 +1,4 @@
-"""What ``gpujudge export`` writes, compiled by nvcc and run on the emulator."""
+"""Files written by ``gpujudge export`` compile with nvcc and run on the emulator."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def test_a_forged_status_is_not_believed() -> None:
 
 
 def test_a_jail_lives_as_long_as_the_thread_that_launched_it() -> None:
-    """What the launcher's users must know: the kernel ties the jail to the thread, not to the process."""
+    """The kernel ties the jail to the thread, not to the process: the launcher's users must know it."""
     jails = []
 
     def start() -> None:

@@ -1,4 +1,4 @@
-"""What operators do to users and submissions: totals and boards stay what counting everything gives."""
+"""Operators' actions on users and submissions keep totals and boards equal to a full count."""
 
 from __future__ import annotations
 

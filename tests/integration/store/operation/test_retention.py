@@ -1,4 +1,4 @@
-"""What is deleted of submissions that ended long ago, and what stays."""
+"""Retention deletes some rows of submissions that ended long ago, and keeps the others."""
 
 from __future__ import annotations
 

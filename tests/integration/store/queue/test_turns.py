@@ -38,7 +38,7 @@ def send(sessions: sessionmaker[Session]) -> Send:
 
 
 def taken(sessions: sessionmaker[Session], count: int) -> list[int]:
-    """Claims so many jobs and returns their submissions."""
+    """Claims ``count`` jobs and returns their submissions."""
     with sessions.begin() as session:
         leases = [claim_job(session, Stage.BUILD, owner="w", now=T0, rules=LeaseRules()) for _ in range(count)]
     return [lease.submission_id for lease in leases if lease is not None]

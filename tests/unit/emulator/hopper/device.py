@@ -1,4 +1,4 @@
-"""What a case needs of a device, and the emulator as one."""
+"""The device that a case needs, and the emulator as one."""
 
 from __future__ import annotations
 

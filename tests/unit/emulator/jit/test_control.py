@@ -238,7 +238,7 @@ def test_wrapping_indices_are_not_taken_for_consecutive_ones(machine: Machine) -
 
 
 def test_a_copy_of_a_register_that_changes_later_is_no_constant(machine: Machine) -> None:
-    """What is 1 in the first round only must not be taken for 1 in the others."""
+    """A value that is 1 in the first round only must not be taken for 1 in the others."""
     text = """
     .visible .entry k(.param .u64 out) {
         .reg .u64 %at, %offset; .reg .u32 %i, %n, %round, %copy, %total, %c; .reg .pred %p;

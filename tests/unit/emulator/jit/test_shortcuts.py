@@ -1,4 +1,4 @@
-"""What the uniform function does to stay quick: checks for several accesses at once, short blocks under a mask."""
+"""Shortcuts of the uniform function: checks for several accesses at once, short blocks under a mask."""
 
 from __future__ import annotations
 

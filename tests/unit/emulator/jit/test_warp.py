@@ -257,7 +257,7 @@ def test_lanes_that_wait_for_ever(machine: Machine, low: str, high: str) -> None
 
 
 def test_reads_of_lanes_that_take_no_part_are_undefined(machine: Machine) -> None:
-    """Large numbers, which another seed makes others; the first is told."""
+    """Large numbers, which another seed makes others; the first is reported."""
     body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 31, 0xffff;"
     values = np.arange(32, dtype=np.uint32)
     seen = []
@@ -286,7 +286,7 @@ def test_why_a_lane_takes_no_part(machine: Machine) -> None:
 
 
 def test_reads_out_of_range_are_a_lanes_own(machine: Machine) -> None:
-    """They are defined: nothing is told."""
+    """They are defined: nothing is reported."""
     body = "setp.ge.u32 %p, %i, 16; @%p bra OUT; shfl.sync.down.b32 %y, %x, 12, 0x101f, 0xffff;"
     assert list(run(machine, body, np.arange(32)))[:16] == [12, 13, 14, 15, *range(4, 16)]
     assert machine.runtime.take_report().findings == ()

@@ -13,7 +13,7 @@ NOTHING = add(())
 
 
 def counters(instructions: dict[str, int] | None = None, *, active: int = 32, **counts: Any) -> Counters:
-    """``active`` lanes in each warp instruction. Each waits for the one before, unless ``dependent_steps`` are told."""
+    """``active`` lanes in each warp instruction. Each waits for the one before, unless ``dependent_steps`` differs."""
     instructions = instructions or {}
     lanes = active * sum(instructions.values())
     counts = {"dependent_steps": sum(instructions.values())} | counts

@@ -1,4 +1,4 @@
-"""What one block, or one warp, has to do of the whole; and that blocks share what they take from a counter."""
+"""The share of one block, or one warp, in the whole; and that blocks share what they take from a counter."""
 
 from __future__ import annotations
 

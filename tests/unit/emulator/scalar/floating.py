@@ -15,7 +15,7 @@ from tests.unit.emulator.scalar.text import Instruction, Type
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """An approximate result: ``value``, off by at most ``error``; exactly ``value`` where that is no finite number."""
+    """An approximate result: ``value``, off by at most ``error``; exactly ``value`` where that is infinite or NaN."""
 
     value: float
     error: float

@@ -18,7 +18,7 @@ class Deadlock(Exception):
 
 
 def collective(i: Instruction, lanes: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    """What each lane gets from an instruction that the given lanes execute together: a result, and a predicate."""
+    """The result of each lane from an instruction that the given lanes execute together: a value, and a predicate."""
     match i.opcode:
         case "shfl":
             return _shuffle(i, lanes)

@@ -36,7 +36,7 @@ VIDEO = {"vabsdiff2", "vabsdiff4"}  # ptxas takes no immediate operand of theirs
 
 @functools.cache
 def expressions() -> tuple[Case, ...]:
-    """What defines every bit of its result for any operands.
+    """Returns the instructions that define every bit of their result for any operands.
 
     No constant shift by the width or more: ptxas (13.0) takes ``mul.wide`` and then ``shl.b64`` by 64 for one product.
     """

@@ -1,4 +1,4 @@
-"""What cannot be run is refused with a reason and an exit code of its own."""
+"""Programs that cannot run are refused with a reason and an exit code of its own."""
 
 from __future__ import annotations
 

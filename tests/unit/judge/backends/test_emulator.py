@@ -1,4 +1,4 @@
-"""What the emulator's backend keeps from one judgement to the next."""
+"""The emulator's backend asks for the native library once, and times one benchmark in a run."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def sequential(values: npt.NDArray[np.generic]) -> float:
 
 
 def per_thread(values: npt.NDArray[np.generic], threads: int) -> npt.NDArray[np.generic]:
-    """What each of `threads` strided threads has after its loop."""
+    """Returns the sum of each of `threads` strided threads after its loop."""
     padded = np.zeros(-(-values.size // threads) * threads, values.dtype)
     padded[: values.size] = values
     return np.cumsum(padded.reshape(-1, threads), axis=0, dtype=values.dtype)[-1]

@@ -77,7 +77,7 @@ def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path: Path) -> 
 
 
 class Shared:
-    """What machines share, in memory."""
+    """A store that machines share, in memory."""
 
     def __init__(self) -> None:
         self.builds: dict[str, tuple[bytes, bytes | None]] = {}

@@ -114,7 +114,7 @@ def test_the_own_folder_below_a_partial_mount(tmp_path: Path, root: str, own: st
 
 
 def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, own: str, enabled: dict[str, str]) -> dict[str, Path]:
-    """What is found below a pretended mount: ``enabled`` maps folders to what they hand down to their children."""
+    """A pretended mount: ``enabled`` maps folders to the controllers that they hand down to their children."""
     monkeypatch.setattr(cgroup_hierarchy, "_mounts", lambda kind: [(tmp_path, "/", [])] if kind == "cgroup2" else [])
     monkeypatch.setattr(cgroup_hierarchy, "_can_make", lambda *_: True)
     monkeypatch.setattr(cgroup_hierarchy, "_enable_v2", lambda *_, **__: None)

@@ -1,4 +1,4 @@
-"""A likely cause is told where the evidence is there, and nothing where it is not."""
+"""The judge names a likely cause where the evidence is there, and none where it is not."""
 
 from __future__ import annotations
 

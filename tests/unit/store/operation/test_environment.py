@@ -1,4 +1,4 @@
-"""Environment variables: each name that anything reads is known, and what is wrong is told with what to type."""
+"""Environment variables: every name that is read is known, and an error says what to type."""
 
 from __future__ import annotations
 

@@ -52,11 +52,11 @@ ROW = "Ada,ada@example.org,1,A\n"
         ((HEAD + ROW + "Eve,ADA@example.org,2,A\n").encode(), "Line 3: the e-mail ada@example.org is in line 2, too."),
         ((HEAD + ROW + "Eve,eve@example.org,1,A\n").encode(), "Line 3: the SIS id 1 is in line 2, too."),
         ((HEAD + ",eve@example.org,1,A\n").encode(), "Line 2 has no name."),
-        ((HEAD + "Eve,,1,A\n").encode(), "Line 2: nothing is no e-mail address."),
-        ((HEAD + "Eve,eve at home,1,A\n").encode(), "Line 2: eve at home is no e-mail address."),
+        ((HEAD + "Eve,,1,A\n").encode(), "Line 2: nothing is not an e-mail address."),
+        ((HEAD + "Eve,eve at home,1,A\n").encode(), "Line 2: eve at home is not an e-mail address."),
         ((HEAD + "Eve,eve@example.org,=1+1,A\n").encode(), "Line 2: a SIS id does not begin with =."),
         ((HEAD + f"{'E' * 101},eve@example.org,1,A\n").encode(), "Line 2: the name has more than 100 characters."),
-        ((HEAD + '"Eve,eve@example.org,1,A\n').encode(), "is no CSV"),
+        ((HEAD + '"Eve,eve@example.org,1,A\n').encode(), "is not CSV"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(data: bytes, says: str) -> None:

@@ -36,7 +36,7 @@ def test_a_map_is_told_in_words() -> None:
     tile = MismatchMap(1024, 1024, ("0" * 64,) * 31 + ("0" * 63 + "3",))
     assert map_in_words(tile) == (
         "The wrong elements lie in rows 992 to 1,023 of 1,024, columns 1,008 to 1,023 of 1,024, counted from 0. "
-        "A cell is up to 32 × 16 elements; the fuller its colour, the more of them are wrong."
+        "A cell is up to 32 × 16 elements; the fuller its color, the more of them are wrong."
     )
     vector = MismatchMap(1, 3, ("090",))
     assert map_in_words(vector) == (

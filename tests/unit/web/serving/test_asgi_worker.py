@@ -12,7 +12,7 @@ from web.serving.asgi_worker import HEADERS_S, READ_S, PatientProtocol
 
 
 class Loop:
-    """Keeps what is to be called later."""
+    """Keeps functions to be called later."""
 
     def __init__(self) -> None:
         self.later: list[tuple[float, Any, SimpleNamespace]] = []

@@ -1,4 +1,4 @@
-"""What ``judge.runner.cuda.device`` uses of PyCUDA, on the emulator, so that it is tested where there is no GPU.
+"""The part of PyCUDA that ``judge.runner.cuda.device`` uses, on the emulator: for tests without a GPU.
 
 Kernels are launched from the bytes that their arguments are packed to, as the driver does it.
 """

@@ -51,7 +51,7 @@ class RuntimeDriver:
         return 0
 
     def cuFuncGetParamInfo(self, function: Any, index: Any, offset: Any, size: Any) -> int:
-        """That of the program: the runtime has none."""
+        """Asks the program's runtime: this one lacks the function."""
         query = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)
         found = query(self._find("cudaFuncGetParamInfo"))
         return int(found(function, index, ctypes.addressof(offset._obj), ctypes.addressof(size._obj)))

@@ -287,7 +287,7 @@ def test_the_kernels_are_compiled_for_a_compute_capability(tmp_path: Path) -> No
 
 
 def test_machine_code_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever makes it beside somebody else leaves the file of the faster one alone."""
+    """A process that loses a race to write the file leaves the winner's file alone."""
     small = tmp_path / "kernels.cu"
     small.write_text("__global__ void nothing() {}\n")
     monkeypatch.setattr(build, "_SOURCE", small)

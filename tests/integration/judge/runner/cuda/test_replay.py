@@ -1,4 +1,4 @@
-"""What the recorder notes of a real program (on the emulator's CUDA runtime), done again without its host code."""
+"""The recording of a real program (on the emulator's CUDA runtime) runs again without its host code."""
 
 from __future__ import annotations
 

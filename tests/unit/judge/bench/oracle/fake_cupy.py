@@ -18,7 +18,7 @@ from judge.wire.recipe import Recipe
 
 
 class HostGpu:
-    """What ``judge.bench.oracle.gpu.Gpu`` does, on the host."""
+    """Does on the host what ``judge.bench.oracle.gpu.Gpu`` does."""
 
     def __init__(self, ordinal: int, kernels: Path) -> None:
         del ordinal, kernels

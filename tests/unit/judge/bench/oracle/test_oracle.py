@@ -1,4 +1,4 @@
-"""What the judge makes of an oracle that answers, is late, cannot, or is gone."""
+"""The judge copes with an oracle that answers, is late, cannot, or is gone."""
 
 from __future__ import annotations
 

@@ -121,12 +121,12 @@ def test_the_time_around_a_call_may_differ_by_a_share_of_itself(around_s: float)
 
 
 def test_work_done_around_the_call_is_contradicted() -> None:
-    """Who takes the process over can work before he is asked for a call, or after he has answered."""
+    """An attacker who takes the process over can work before the call is asked for, or after the answer."""
     assert all(Machine(seed).doubts(400e-6, 0.5, moved=0.5) for seed in range(100))
 
 
 def test_short_bursts_made_longer_hide_nothing() -> None:
-    """Who knows how long a burst is can make all of them take equally long: the slope is zero, but no burst is
+    """An attacker who knows a burst's length can make all take equally long: the slope is zero, but no burst is
     shorter than its work."""
     machine = Machine(3)
     equal = machine.process(400e-6, 0.5, lambda calls: (16 - calls) * (AROUND_S + TRIP_S + 400e-6))
@@ -262,7 +262,7 @@ def test_keeping_the_processor_busy_during_null_calls_gains_nothing() -> None:
 
 
 def test_only_calls_that_decide_the_median_are_used() -> None:
-    """Who lies about little more than half of his calls cannot hide behind the others."""
+    """An attacker who lies about little more than half of the calls cannot hide behind the others."""
     empty = fit_baseline([_bursts(100e-6, 30e-6)])
     claims = (100e-6, 100e-6, 200e-6, 100e-6, 200e-6, 200e-6, 100e-6, 100e-6)
     beside = tuple(30e-6 + 200e-6 - claim_s for claim_s in claims)

@@ -91,7 +91,7 @@ def test_elements_that_are_not_read_are_not_compared(output: Output, look: Calla
 
 
 def test_piece_digests_must_match_the_committed_digest(output: Output) -> None:
-    """Who changes an output changes the digest of a piece with it, and cannot keep the digest of all."""
+    """A changed output changes the digest of its piece; an attacker cannot keep the digest of all."""
     data = output.reshape(-1).view(np.uint8)
     digest = tree_digest(data)
     output.reshape(-1)[CHANGED] += 1

@@ -70,7 +70,7 @@ def same(got: Any, expected: Any) -> bool:
 
 
 def keys(count: int) -> st.SearchStrategy[Any]:
-    """Ways to index an axis of so many rows."""
+    """Ways to index an axis of ``count`` rows."""
     number = st.integers(-count, count - 1)
     beyond = st.none() | st.integers(-count - 3, count + 3)
     begin = st.integers(0, count - 1)

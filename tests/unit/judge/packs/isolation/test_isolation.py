@@ -1,4 +1,4 @@
-"""What a pack's code does wrong is that pack's error by name, and harms nobody else."""
+"""An error in a pack's code is reported with the pack's name, and harms nobody else."""
 
 from __future__ import annotations
 

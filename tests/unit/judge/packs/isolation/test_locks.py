@@ -1,4 +1,4 @@
-"""What a locked process may still do."""
+"""A locked process on a GPU writes in its own folder only."""
 
 from __future__ import annotations
 

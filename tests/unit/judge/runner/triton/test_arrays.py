@@ -11,7 +11,7 @@ from judge.wire.elements import ELEMENTS, Element
 
 
 class Memory:
-    """Notes what is asked of it."""
+    """Notes the requests to it."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
