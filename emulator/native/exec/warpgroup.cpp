@@ -1,7 +1,6 @@
 #include "exec/warpgroup.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -29,19 +28,11 @@ constexpr uint32_t rows = 16, most_n = 256, most_k = 32, chunk = 16;
 
 uint32_t bytes_of(uint32_t type) { return type == F16 || type == BF16 ? 2 : type == TF32 ? 4 : 1; }
 
-float of_e4m3(uint8_t bits) {
-    uint32_t exponent = bits >> 3 & 15, fraction = bits & 7;
-    float value = exponent == 15 && fraction == 7 ? NAN
-                  : exponent                      ? std::ldexp(1.0f + static_cast<float>(fraction) / 8, static_cast<int>(exponent) - 7)
-                                                  : std::ldexp(static_cast<float>(fraction) / 8, -6);
-    return bits & 0x80 ? -value : value;
-}
-
 template <class Number>
 Number number(const uint8_t *at, uint32_t type) {
     static const std::vector<float> e4m3 = [] {
         std::vector<float> all;
-        for (uint32_t bits = 0; bits < 256; ++bits) all.push_back(of_e4m3(static_cast<uint8_t>(bits)));
+        for (uint32_t bits = 0; bits < 256; ++bits) all.push_back(e4m3_to_float(static_cast<uint8_t>(bits)));
         return all;
     }();
     uint16_t half;
