@@ -91,9 +91,7 @@ def test_a_stage_that_is_freed_before_its_product_is_there(tmp_path: Path) -> No
     run = _examine(tmp_path, "wgmma_ring", "EARLY_RELEASE")
 
     line = _line_of("wgmma_ring", '"l"(a), "l"(b));')
-    assert any(
-        text.startswith("race on shared memory") and f"wgmma_ring.cu:{line}" in text for text in _messages(run)
-    )
+    assert any(text.startswith("race on shared memory") and f"wgmma_ring.cu:{line}" in text for text in _messages(run))
 
 
 def test_a_warp_that_takes_no_part_in_a_product(tmp_path: Path) -> None:

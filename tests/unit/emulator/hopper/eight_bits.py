@@ -22,7 +22,8 @@ def _decoded(kind: str) -> Array:
     else:
         value[code & 0x7F > 0x7C] = np.nan
         value[code & 0x7F == 0x7C] = np.inf
-    return np.where(code & 0x80, -value, value)
+    decoded: Array = np.where(code & 0x80, -value, value)
+    return decoded
 
 
 def _encoded(kind: str, value: Array) -> Array:
@@ -42,7 +43,7 @@ def _numbers(kind: str, type_: type) -> Array:
     table = np.sort(_decoded(kind)[:128][:-1])
     table = table[np.isfinite(table)]
     middles = (table[1:] + table[:-1]) / 2
-    near = np.concatenate([table, middles, [min(2 * table[-1], 60000), 1e-30]]).astype(type_)
+    near: Array = np.concatenate([table, middles, [min(2 * table[-1], 60000), 1e-30]]).astype(type_)
     values = np.concatenate([near, np.nextafter(near, type_(np.inf)), np.nextafter(near, type_(0)), [np.inf]])
     values = np.concatenate([values, -values, [np.nan]]).astype(type_)
     return np.resize(values, -(-len(values) // (2 * _BLOCK)) * 2 * _BLOCK)
