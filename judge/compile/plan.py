@@ -303,9 +303,7 @@ def _record(recorder: Recorder | None, cuda: str) -> tuple[str, str]:
     return _noting(command), " ".join(("recorder.o", *(f"-Wl,--wrap={name}" for name in recorder.wraps)))
 
 
-def _link(
-    runtime: str, libraries: Sequence[str], alias: str, is_emulated: bool, before: str, more: str
-) -> list[str]:
+def _link(runtime: str, libraries: Sequence[str], alias: str, is_emulated: bool, before: str, more: str) -> list[str]:
     """Returns the commands that link with only ``solve`` exported, under its plain name also if it has C++ linkage.
 
     The driver's functions are the GPU machine's: they are linked against a stub with just the names in use, since
