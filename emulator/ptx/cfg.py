@@ -28,7 +28,7 @@ class Cfg:
 
 
 def is_barrier(instruction: Instruction) -> bool:
-    """Returns whether it is a barrier of the whole block; ``bar.warp.sync`` is none."""
+    """Returns whether it waits for threads of other warps; ``bar.warp.sync`` does not."""
     return instruction.facts.sync is Sync.BLOCK
 
 

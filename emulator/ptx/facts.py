@@ -41,7 +41,7 @@ class Sync(Enum):
     NONE = auto()
     MASK = auto()  # with ``.sync``: the lanes that the last operand names
     WARP = auto()  # all 32 lanes
-    BLOCK = auto()  # the block's threads, or as many as an operand says
+    BLOCK = auto()  # the block's threads, as many as an operand says, or the warps of a warpgroup
 
 
 class Flow(Enum):

@@ -147,9 +147,8 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "wgmma.mma_async", "mma_async sync aligned satfinite", _TENSOR, {
         **matrix, "has_effect": True, "accumulates": True,
     }  # fmt: skip
-    yield "wgmma.fence wgmma.commit_group wgmma.wait_group", "fence commit_group wait_group sync aligned", _SYNC, {
-        **_EFFECT, "sync": Sync.WARP,
-    }  # fmt: skip
+    yield "wgmma.fence wgmma.commit_group", "fence commit_group sync aligned", _SYNC, {**_EFFECT, "sync": Sync.WARP}
+    yield "wgmma.wait_group", "wait_group sync aligned", _SYNC, _BARRIER
     yield "movmatrix", "sync aligned m8n8 trans", _WARP, {**matrix, "reports_faults": False}
     # Control flow.
     yield "bra", _ANY, _CONTROL, {**_END, "flow": Flow.JUMP}

@@ -13,7 +13,7 @@ import time
 
 from judge.compile import cache
 from judge.compile.adapter import Adapter
-from judge.compile.architecture import needs_hopper, nvcc_flags
+from judge.compile.architecture import nvcc_flags
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
@@ -29,7 +29,7 @@ from judge.compile.jailed_compiler import (
 from judge.compile.known_good import require_working
 from judge.compile.narrowing import narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED, MAX_RESOURCES_BYTES
-from judge.compile.required import unmet
+from judge.compile.required import architecture_for, unmet
 from judge.compile.source import check_source
 from judge.compile.source_files import check_files, missing_header, split_files
 from judge.compile.target import Target
@@ -50,11 +50,10 @@ def build_submission(
     """
     started_s = time.monotonic()
     problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
+    target = Target(target.kind, architecture_for(source, target))
     problem = problem or check_files(source) or unmet(source, target.arch)
     if problem is not None:
         return _compile_error(problem, started_s), None
-    if target.specific and needs_hopper(source):
-        target = Target(target.kind, target.specific)
     toolchain = find_toolchain(settings.nvcc)
     recorder = recorder_source() if recorded else b""
     options = [

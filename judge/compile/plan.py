@@ -19,6 +19,8 @@ from judge.compile.narrowing import WIDE
 #: The exit codes of the script. Any other means that a compiler crashed or the shell failed.
 HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED = 11, 12, 13, 14
 FAILURES = (HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED)
+#: What the names of the driver's functions begin with that the emulator has (emulator/native/libcudart.map).
+_EMULATED_DRIVER = "cuTensorMap"
 #: The symbols that the script considers. The assembler allows any characters between quotes; a ``solve`` with the types
 #: of a challenge needs none but these.
 _SYMBOL = "[A-Za-z_][A-Za-z0-9_]*"
@@ -208,7 +210,7 @@ def build_script(
         "nm -g --defined-only kernel.o >defined || note",
         f"awk 'NF == 3 && $2 == \"T\" && $3 ~ /^{_SYMBOL}$/ {{ print $3 }}' <defined >names || note",
         "{ c++filt <names >plain && paste names plain >symbols; } || note",
-        *_link(runtime, libraries, alias, *_record(recorder, cuda)),
+        *_link(runtime, libraries, alias, ptxas_arch is not None, *_record(recorder, cuda)),
         # A GPU would refuse what ptxas refuses, so the emulator's users learn it here.
         *([f"wait $ptxas || {{ note; cat resources.log; exit {DEVICE_FAILED}; }}"] if ptxas_arch is not None else []),
         f"{{ grep -qE {shlex.quote(_OWN_STREAMS)} undefined || note; }} && printf 1 >/proc/self/fd/{files.streams}",
@@ -301,17 +303,21 @@ def _record(recorder: Recorder | None, cuda: str) -> tuple[str, str]:
     return _noting(command), " ".join(("recorder.o", *(f"-Wl,--wrap={name}" for name in recorder.wraps)))
 
 
-def _link(runtime: str, libraries: Sequence[str], alias: str, before: str, more: str) -> list[str]:
+def _link(runtime: str, libraries: Sequence[str], alias: str, is_emulated: bool, before: str, more: str) -> list[str]:
     """Returns the commands that link with only ``solve`` exported, under its plain name also if it has C++ linkage.
 
     The driver's functions are the GPU machine's: they are linked against a stub with just the names in use, since
-    neither a build machine nor every toolkit has the library. Anything else undefined fails here rather than at load.
+    neither a build machine nor every toolkit has the library. Those that the emulator's runtime library has are found
+    there when the program is loaded. Anything else undefined fails here rather than at load.
     An object may ask for link-time optimisation, with compiler options of its own: the link refuses that.
     """
     extra = " ".join(shlex.quote(f"-l{name}") for name in libraries)
     options = "-fno-lto -fno-use-linker-plugin -Wl,--version-script=export.map -Wl,-z,defs -Wl,-z,now -Wl,-z,relro"
     driver_names = "$2 ~ /^cu[A-Z][A-Za-z0-9_]*$/ && $2 !~ /^cuda/"
+    if is_emulated:
+        driver_names += f" && $2 !~ /^{_EMULATED_DRIVER}/"
     return [
+        *([f"objcopy --wildcard --weaken-symbol={_EMULATED_DRIVER}'*' kernel.o || note"] * is_emulated),
         "printf '{ global: solve; local: *; };' >export.map",
         "alias=",
         "if ! { grep -qx solve names || note; }; then",

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import re
 
-from judge.compile.architecture import is_ptx_alone, specific_architecture
+from judge.compile.architecture import is_ptx_alone, needs_hopper, specific_architecture
+from judge.compile.target import Target
 
 #: Among the first lines of the file, beside what else the line says (``cli.source``).
 _WITHIN_BYTES = 4096
 _LINE = re.compile(rb"^[ \t]*//[ \t]*gpujudge:(?P<words>[^\r\n]*)", re.MULTILINE)
 _NAME = re.compile(r"sm_(?P<number>\d{2,3})(?P<own>[af]?)")
+#: The first architecture for which the emulator does not take the common one.
+_FIRST_OF_ITS_OWN = 90
 
 
 def required_architecture(source: bytes) -> str | None:
@@ -25,6 +28,14 @@ def required_architecture(source: bytes) -> str | None:
             if word.startswith(b"arch="):
                 return word.removeprefix(b"arch=").decode("utf-8", "replace")
     return None
+
+
+def architecture_for(source: bytes, target: Target) -> str:
+    """Returns the architecture of a source: one with its own instructions only if the source has or asks for them."""
+    asks = _NAME.fullmatch(required_architecture(source) or "")
+    if target.specific and (needs_hopper(source) or (asks is not None and int(asks["number"]) >= _FIRST_OF_ITS_OWN)):
+        return target.specific
+    return target.arch
 
 
 def unmet(source: bytes, arch: str) -> str | None:
@@ -38,10 +49,12 @@ def unmet(source: bytes, arch: str) -> str | None:
     match = _NAME.fullmatch(required)
     if match is None:
         return f"The line `// gpujudge: arch={required}` names no architecture: write one such as sm_90 or sm_90a."
+    number = int(re.sub(r"\D", "", arch))
     if match["own"]:
-        met = not is_ptx_alone(arch) and specific_architecture(arch).rstrip("af") == f"sm_{match['number']}"
+        own = arch if is_ptx_alone(arch) else specific_architecture(arch)
+        met = number == int(match["number"]) and not own[-1].isdigit()
     else:
-        met = int(re.sub(r"\D", "", arch)) >= int(match["number"])
+        met = number >= int(match["number"])
     if met:
         return None
     place = "the emulator runs code for" if is_ptx_alone(arch) else "this GPU is"

@@ -75,14 +75,14 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
     from judge.verify.kernel_mutants import try_kernel_mutants
 
     device = task.device
-    judge = mutate = arch = None
+    judge = mutate = target = None
     if device is not None:
 
         def judge_kernel(source: bytes, pack: Pack) -> Judgement:
             return pipeline.judge(source, pack, device, SEED, task.settings)
 
         judge = judge_kernel
-        arch = BUILTIN_BACKENDS.of(device.kind).target(device).arch
+        target = BUILTIN_BACKENDS.of(device.kind).target(device)
         if BUILTIN_BACKENDS.of(device.kind).runs_ptx:
 
             def mutate_kernel(source: bytes, name: str, pack: Pack) -> list[KernelMutant]:
@@ -96,7 +96,13 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
         say(f"{folder.name}: {check.judgement.verdict.value:<4}{name}")
 
     found = verify_pack(
-        folder, judge, arch=arch, mutate=mutate, effort=Effort(task.effort), against=task.against, on_submission=tell
+        folder,
+        judge,
+        target=target,
+        mutate=mutate,
+        effort=Effort(task.effort),
+        against=task.against,
+        on_submission=tell,
     )
     return plain(folder, found)
 

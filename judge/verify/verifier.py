@@ -12,7 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from emulator.records import dataclass
-from judge.compile.required import unmet
+from judge.compile.required import architecture_for, unmet
+from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import Judgement
 from judge.packs.collection.loader import load_pack
@@ -87,7 +88,7 @@ def verify_pack(
     path: Path,
     judge: JudgeFunction | None = None,
     *,
-    arch: str | None = None,
+    target: Target | None = None,
     mutate: MutateFunction | None = None,
     effort: Effort = Effort.QUICK,
     against: str | None = None,
@@ -95,7 +96,7 @@ def verify_pack(
 ) -> Verification:
     """Verifies the pack in ``path``. With ``judge`` it also judges its kernels, and reports each one when done.
 
-    ``arch`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
+    ``target`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
 
     With ``mutate`` it tries mutants of the first accepted kernel of each language. ``against`` is a commit whose
     version must be another if judgements can differ.
@@ -143,7 +144,7 @@ def verify_pack(
     if judge is not None and not any(each.severity is Severity.ERROR for each in findings):
         for submission in all_kernels(pack):
             source = submission.path.read_bytes()
-            if arch is not None and (why := unmet(source, arch)):
+            if target is not None and (why := unmet(source, architecture_for(source, target))):
                 findings.append(note("kernel-not-judged", submission.path, "", why))
                 continue
             judgement = judge(source, in_language_of(pack, submission.path))

@@ -12,7 +12,7 @@ import pytest
 
 from tests.builds import build_with_nvcc
 from tests.integration.emulator.hopper.test_programs import FLAGS, PROGRAMS, RIGHT
-from tests.unit.emulator.hopper import clusters, copies, products
+from tests.unit.emulator.hopper import clusters, copies, eight_bits, products
 from tests.unit.emulator.hopper.device import HEADER, Array
 
 pytestmark = pytest.mark.gpu
@@ -87,6 +87,13 @@ def test_copies(gpu: _Gpu) -> None:
 
 def test_clusters(gpu: _Gpu) -> None:
     assert clusters.run_cluster(gpu) == ""
+
+
+@pytest.mark.parametrize("kind", eight_bits.KINDS)
+def test_numbers_of_eight_bits(gpu: _Gpu, kind: str) -> None:
+    wrong = [eight_bits.run_from_floats(gpu, kind), eight_bits.run_from_floats(gpu, kind, relu=True)]
+    wrong += [eight_bits.run_from_halves(gpu, kind), eight_bits.run_to_halves(gpu, kind)]
+    assert "\n".join(filter(None, wrong)) == ""
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -23,6 +23,10 @@ def arrive(e: Emitter, i: Instruction) -> bool:
         waits = i.has("wait")
         e.call("emu_cluster_wait" if waits else "emu_cluster_arrive", "ptr %ctx", f"i32 {e.active_bits().text}")
         return waits
+    if i.opcode == "wgmma":
+        left = e.first(e.read(i.operands[0], "i32"))
+        e.call("emu_wgmma_wait", "ptr %ctx", f"i32 {e.active_bits().text}", f"i32 {left.text}")
+        return True
     if i.has("arrive"):
         operation = 1
     elif i.has("red"):

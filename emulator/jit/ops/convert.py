@@ -11,6 +11,7 @@ from emulator.ptx.types import Kind, ScalarType
 
 _WHOLE = {"rni": "roundeven", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 _DIRECTED = ("rm", "rp", "rz")
+_EIGHT_BITS = (Kind.E4M3, Kind.E5M2)
 
 
 @emits("cvt")
@@ -18,6 +19,10 @@ def convert(e: Emitter, i: Instruction) -> None:
     to, source = i.types[0], i.types[1]
     if i.has("pack"):
         _pack_integers(e, i, to)
+    elif to.kind in _EIGHT_BITS:
+        _to_eight_bits(e, i, to, source)
+    elif source.kind in _EIGHT_BITS:
+        _from_eight_bits(e, i, to, source)
     elif to.lanes == 2 or len(i.operands) > 2:
         _packed(e, i, to, source)
     elif source.is_float and to.is_float:
@@ -236,3 +241,32 @@ def _packed(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> N
         patterns.append(_finite(e, i, _narrow(e, value, to.element, mode), to.element))
     assert all(BITS[p.type] == 16 for p in patterns)
     e.write(i.operands[0], half.join(e, patterns))
+
+
+def _eight_bits_code(i: Instruction, scalar: ScalarType) -> str:
+    return f"i32 {int(scalar.kind is Kind.E5M2) | int(i.has('relu')) << 1}"
+
+
+def _to_eight_bits(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    """cvt.rn.satfinite.e4m3x2.f32 d, a, b, where a is the upper half; cvt.rn.satfinite.e4m3x2.f16x2 d, a."""
+    if to.lanes != 2 or not (i.has("rn") and i.has("satfinite")):
+        raise e.unsupported()
+    if source.name == "f32" and len(i.operands) == 3:
+        low, high = (e.read(operand, "float") for operand in (i.operands[2], i.operands[1]))
+    elif source.name == "f16x2":
+        low, high = (half.to_float(e, part, source.kind) for part in half.parts(e, i.operands[1], source))
+    else:
+        raise e.unsupported()
+    out = e.scratch()
+    e.call("emu_to_eight_bits", _eight_bits_code(i, to), f"ptr {e.spill(low, high)}", f"ptr {out}")
+    e.write(i.operands[0], e.fill(out, "i16"))
+
+
+def _from_eight_bits(e: Emitter, i: Instruction, to: ScalarType, source: ScalarType) -> None:
+    """cvt.rn.f16x2.e4m3x2 d, a."""
+    if to.name != "f16x2" or source.lanes != 2:
+        raise e.unsupported()
+    out = e.scratch()
+    pair = e.spill(e.read(i.operands[1], "i16"))
+    e.call("emu_from_eight_bits", _eight_bits_code(i, source), f"ptr {pair}", f"ptr {out}")
+    e.write(i.operands[0], e.fill(out, "i32"))

@@ -33,9 +33,6 @@ def wgmma(e: Emitter, i: Instruction) -> None:
             _multiply(e, i)
         case "commit_group":
             e.call("emu_wgmma_commit", "ptr %ctx")
-        case "wait_group":
-            left = e.first(e.read(i.operands[0], "i32"))
-            e.call("emu_wgmma_wait", "ptr %ctx", f"i32 {left.text}")
         case "fence":
             e.b.compiler_barrier()
         case _:

@@ -69,6 +69,19 @@ class BlockRaces : public BlockObserver {
         learn(warp, lanes, address);
     }
 
+    // What the warps of the group have read for the products, and did before, comes before what this one does next.
+    void warpgroup_wait(const WarpContext &warp, bool ends) override {
+        check_.settle();
+        uint32_t first = warp.warp_id / warps_of_warpgroup * warps_of_warpgroup;
+        uint64_t address = reinterpret_cast<uint64_t>(this) + first;
+        for (uint32_t w = first; ends && w < first + warps_of_warpgroup && w < met_.size(); ++w) {
+            clocks_.pass_on(w, address);
+            clocks_.tick(w);
+        }
+        met_[warp.warp_id] = 0;
+        clocks_.learn(warp.warp_id, ~0u, address);
+    }
+
     // The bytes are there: whoever is ordered behind the wait may use them.
     void land(const WarpContext &warp, uint32_t lane, const LandedCopy &copy, bool waited) override {
         check_.settle();

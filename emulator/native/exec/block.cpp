@@ -283,8 +283,8 @@ bool BlockContext::release_barriers() {
     bool released = false;
     for (uint32_t rest = arrived_at; rest; rest &= rest - 1) {
         uint32_t id = static_cast<uint32_t>(std::countr_zero(rest));
-        if (id == cluster_barrier) {
-            released |= release_cluster_barrier();
+        if (id >= cluster_barrier) {
+            released |= id == cluster_barrier ? release_cluster_barrier() : release_warpgroup(id);
             continue;
         }
         emu::Barrier &at = barrier[id];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -47,7 +48,8 @@ enum class Progress {
 // Declared in abi.h; what its `block` pointers mean.
 struct BlockContext {
   public:
-    static constexpr uint32_t barriers = 16, cluster_barrier = 16;
+    // Behind the block's barriers: the cluster's, and one for each warpgroup, where its warps wait for products.
+    static constexpr uint32_t barriers = 16, cluster_barrier = 16, warpgroup_barrier = 17, most_warpgroups = 8;
 
     // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block. The first block of a cluster
     // brings the others, which run in its turns; `window` is the place for their shared memory.
@@ -62,7 +64,7 @@ struct BlockContext {
     BlockContext &stuck() { return *stuck_; }
 
     emu::Launch &launch;
-    emu::Barrier barrier[barriers + 1];
+    emu::Barrier barrier[warpgroup_barrier + most_warpgroups];
     // For accesses that must not happen; 32 bytes are used at a time.
     alignas(64) uint8_t scratch[64];
     uint64_t unreported_instructions = 0;
@@ -98,6 +100,8 @@ struct BlockContext {
 
     emu::Cluster &cluster() { return *cluster_; }
     uint32_t rank() const { return rank_; }
+    // The lanes wait at a barrier that is none of the block's own.
+    void wait_at(WarpContext &warp, uint32_t id, uint32_t lanes);
     void note_cluster_arrival(const WarpContext &warp, uint32_t lanes);
     // What a lane of a warp waits for at an mbarrier.
     struct MbarrierWait {
@@ -106,7 +110,6 @@ struct BlockContext {
     };
     void note_mbarrier_wait(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t mbarrier);
     const MbarrierWait *mbarrier_wait(uint32_t warp) const { return warps_[warp].polled ? &mbarrier_waits_[warp] : nullptr; }
-    // wgmma that the warps have not waited for.
     emu::WarpgroupProducts &products(uint32_t warp) {
         if (products_.empty()) products_.resize(warp_count_);
         return products_[warp];
@@ -125,6 +128,10 @@ struct BlockContext {
     void trap(const emu::Warp &warp);
     bool release_barriers();
     bool release_cluster_barrier();
+    bool release_warpgroup(uint32_t id);
+    bool end_products(uint32_t w, uint32_t upto);
+    // Lets those lanes go on, of a warp and its lane, that wait there and are due. Returns whether there are any.
+    bool release_lanes(uint32_t id, const std::function<bool(uint32_t, uint32_t)> &is_due);
     void start_alone(uint64_t number);
     emu::Progress advance_alone(const emu::SchedulerLimits &limits);
     bool waits_for_ever() const;

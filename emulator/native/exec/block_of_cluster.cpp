@@ -28,9 +28,12 @@ void BlockContext::note_cluster_arrival(const WarpContext &warp, uint32_t lanes)
     for (; lanes; lanes &= lanes - 1) cluster_phases_[warp.warp_id * 32 + static_cast<uint32_t>(std::countr_zero(lanes))] = cluster_->phase();
 }
 
-// Lets those go on that have arrived in an earlier phase.
-bool BlockContext::release_cluster_barrier() {
-    cluster_->look();
+void BlockContext::wait_at(WarpContext &warp, uint32_t id, uint32_t lanes) {
+    arrived_at |= 1u << id;
+    for (; lanes; lanes &= lanes - 1) warp.lane_barrier[std::countr_zero(lanes)] = id;
+}
+
+bool BlockContext::release_lanes(uint32_t id, const std::function<bool(uint32_t, uint32_t)> &is_due) {
     bool released = false, left = false;
     for (uint32_t w = 0; w < warp_count_; ++w) {
         Warp &warp = warps_[w];
@@ -39,20 +42,28 @@ bool BlockContext::release_cluster_barrier() {
         for (uint32_t lane = 0; lane < 32; ++lane) {
             bool is_uniform = warp.mode == EMU_UNIFORM;
             bool waits = is_uniform ? warp.waiting : warp.lane_pc[lane] != EMU_EXITED && warp.lane_pc[lane] & EMU_AT_BARRIER;
-            if (!waits || warp.lane_barrier[lane] != cluster_barrier) continue;
-            bool is_due = !cluster_phases_.empty() && cluster_phases_[w * 32 + lane] != cluster_->phase();
-            left |= !is_due;
-            if (!is_due) continue;
-            goes_on = true;
+            if (!waits || warp.lane_barrier[lane] != id) continue;
+            bool goes = is_due(w, lane);
+            left |= !goes;
+            goes_on |= goes;
             if (is_uniform) break;  // its lanes have arrived together
-            warp.lane_pc[lane] &= ~EMU_AT_BARRIER;
+            if (goes) warp.lane_pc[lane] &= ~EMU_AT_BARRIER;
         }
         if (!goes_on) continue;
         warp.waiting = false;
         warp.gives_way = !warp.quiet;
         released = true;
     }
-    if (!left) arrived_at &= ~(1u << cluster_barrier);
+    if (!left) arrived_at &= ~(1u << id);
+    return released;
+}
+
+// Lets those go on that have arrived in an earlier phase.
+bool BlockContext::release_cluster_barrier() {
+    cluster_->look();
+    bool released = release_lanes(cluster_barrier, [&](uint32_t w, uint32_t lane) {
+        return !cluster_phases_.empty() && cluster_phases_[w * 32 + lane] != cluster_->phase();
+    });
     if (released) {
         for (auto &observer : observers) observer->release(cluster_barrier);
     }

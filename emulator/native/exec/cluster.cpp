@@ -46,11 +46,8 @@ void emu_cluster_arrive(WarpContext *warp, uint32_t lanes) {
 void emu_cluster_wait(WarpContext *warp, uint32_t lanes) {
     if (!lanes) return;
     BlockContext &block = *warp->block;
-    block.arrived_at |= 1u << BlockContext::cluster_barrier;
     for (auto &observer : block.observers) observer->arrive(*warp, BlockContext::cluster_barrier, lanes, true);
-    for (uint32_t l = 0; l < 32; ++l) {
-        if (lanes >> l & 1) warp->lane_barrier[l] = BlockContext::cluster_barrier;
-    }
+    block.wait_at(*warp, BlockContext::cluster_barrier, lanes);
 }
 
 uint32_t emu_cluster_register(const WarpContext *warp, uint32_t which) {

@@ -1,6 +1,8 @@
-// f16 and bf16 to float and back, without branches where a loop over lanes should become vector code.
+// Numbers of 16 and of 8 bits to float and back; f16 and bf16 without branches where a loop over lanes should become vector code.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -48,6 +50,27 @@ inline uint16_t float_to_bfloat(float value) {
     uint32_t bits = bits_of(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
     return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+}
+
+inline float e4m3_to_float(uint8_t bits) {
+    int exponent = bits >> 3 & 15, fraction = bits & 7;
+    float value = exponent == 15 && fraction == 7 ? NAN
+                  : exponent                      ? std::ldexp(1.0f + static_cast<float>(fraction) / 8, exponent - 7)
+                                                  : std::ldexp(static_cast<float>(fraction) / 8, -6);
+    return bits & 0x80 ? -value : value;
+}
+
+// To e5m2 or e4m3, to nearest even; what is too large becomes the largest number, NaN 0x7f.
+inline uint8_t float_to_eight_bits(float value, bool is_e5m2) {
+    if (std::isnan(value)) return 0x7f;
+    int fraction_bits = is_e5m2 ? 2 : 3, least = is_e5m2 ? -14 : -6;
+    uint32_t largest = is_e5m2 ? 0x7b : 0x7e, sign = std::signbit(value) ? 0x80 : 0;
+    float magnitude = std::fabs(value);
+    if (magnitude >= (is_e5m2 ? 57344.0f : 448.0f)) return static_cast<uint8_t>(sign | largest);
+    int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
+    // Steps of the last bit: where they are one too many for the exponent, they carry into the next.
+    auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
+    return static_cast<uint8_t>(sign | std::min((static_cast<uint32_t>(exponent - least) << fraction_bits) + steps, largest));
 }
 
 }  // namespace emu

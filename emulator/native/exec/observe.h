@@ -63,6 +63,8 @@ class BlockObserver {
     // phase of them is complete.
     virtual void mbarrier_arrive(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
     virtual void mbarrier_pass(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*address*/) {}
+    // The warp has waited for products of its warpgroup. `ends`: nobody had waited for some of these, whose reads were the last accesses.
+    virtual void warpgroup_wait(const WarpContext &, bool /*ends*/) {}
     // What a lane has copied by cp.async has landed: since it waited for its copies, or because the mbarrier at which it arrived with
     // them was tested.
     virtual void land(const WarpContext &, uint32_t /*lane*/, const LandedCopy &, bool /*waited*/) {}

@@ -89,7 +89,9 @@ EMU_SEMANTICS uint32_t emu_cluster_lanes(const WarpContext *, uint32_t lanes, co
 EMU_SEMANTICS void emu_wgmma(WarpContext *, uint32_t site, uint32_t n, uint32_t code, const uint32_t *a, const uint64_t *a_descriptor,
                              const uint64_t *b_descriptor, uint32_t keeps, uint32_t *d);
 EMU_SEMANTICS void emu_wgmma_commit(WarpContext *);
-EMU_SEMANTICS void emu_wgmma_wait(WarpContext *, uint32_t left);
+// The lanes wait until all warps of their warpgroup have issued the groups that must be complete: all of theirs but the last `left`.
+// Generated code goes on as behind emu_barrier_arrive.
+EMU_SEMANTICS void emu_wgmma_wait(WarpContext *, uint32_t lanes, uint32_t left);
 // The lanes use registers of a wgmma whose group they have not waited for; `site` is that of the use, `of` that of the wgmma.
 EMU_SEMANTICS void emu_wgmma_early(WarpContext *, uint32_t site, uint32_t of, uint32_t lanes);
 

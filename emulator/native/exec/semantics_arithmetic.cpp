@@ -93,6 +93,29 @@ EMU_SEMANTICS void emu_narrow16(uint32_t is_bfloat, uint32_t mode, const double 
     for (int l = 0; l < 32; ++l) out[l] = narrow16(value[l], is_bfloat, mode);
 }
 
+// code: 0 e4m3, 1 e5m2, | 2 negative numbers become zero. `value`: what becomes the lower half, and the upper.
+EMU_SEMANTICS void emu_to_eight_bits(uint32_t code, const float *value, uint16_t *out) {
+    for (int l = 0; l < 32; ++l) {
+        uint32_t pair = 0;
+        for (int part = 0; part < 2; ++part) {
+            float it = value[32 * part + l];
+            pair |= uint32_t{emu::float_to_eight_bits(code & 2 && it <= 0 ? 0 : it, (code & 1) != 0)} << 8 * part;
+        }
+        out[l] = static_cast<uint16_t>(pair);
+    }
+}
+
+EMU_SEMANTICS void emu_from_eight_bits(uint32_t code, const uint16_t *pair, uint32_t *out) {
+    for (int l = 0; l < 32; ++l) {
+        out[l] = 0;
+        for (int part = 0; part < 2; ++part) {
+            auto bits = static_cast<uint8_t>(pair[l] >> 8 * part);
+            float it = code & 1 ? emu::half_to_float(static_cast<uint16_t>(bits << 8)) : emu::e4m3_to_float(bits);
+            out[l] |= uint32_t{emu::float_to_half(code & 2 && it <= 0 ? 0 : it)} << 16 * part;
+        }
+    }
+}
+
 EMU_SEMANTICS void emu_int_to_f64(uint32_t is_signed, uint32_t mode, const uint64_t *value, double *out) {
     Rounding rounding(mode);
     for (int l = 0; l < 32; ++l) {

@@ -1,7 +1,6 @@
 #include "exec/warpgroup.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -29,19 +28,11 @@ constexpr uint32_t rows = 16, most_n = 256, most_k = 32, chunk = 16;
 
 uint32_t bytes_of(uint32_t type) { return type == F16 || type == BF16 ? 2 : type == TF32 ? 4 : 1; }
 
-float of_e4m3(uint8_t bits) {
-    uint32_t exponent = bits >> 3 & 15, fraction = bits & 7;
-    float value = exponent == 15 && fraction == 7 ? NAN
-                  : exponent                      ? std::ldexp(1.0f + static_cast<float>(fraction) / 8, static_cast<int>(exponent) - 7)
-                                                  : std::ldexp(static_cast<float>(fraction) / 8, -6);
-    return bits & 0x80 ? -value : value;
-}
-
 template <class Number>
 Number number(const uint8_t *at, uint32_t type) {
     static const std::vector<float> e4m3 = [] {
         std::vector<float> all;
-        for (uint32_t bits = 0; bits < 256; ++bits) all.push_back(of_e4m3(static_cast<uint8_t>(bits)));
+        for (uint32_t bits = 0; bits < 256; ++bits) all.push_back(e4m3_to_float(static_cast<uint8_t>(bits)));
         return all;
     }();
     uint16_t half;
@@ -247,25 +238,47 @@ void emu_wgmma(WarpContext *warp, uint32_t site, uint32_t n, uint32_t code, cons
     else product<float>(warp, site, order, a, a_descriptor, *b_descriptor, keeps, d);
 }
 
-void emu_wgmma_commit(WarpContext *warp) {
-    if (!warp->block->observers.empty()) ++warp->block->products(warp->warp_id).group;
+void emu_wgmma_commit(WarpContext *warp) { ++warp->block->products(warp->warp_id).group; }
+
+void emu_wgmma_wait(WarpContext *warp, uint32_t lanes, uint32_t left) {
+    if (!lanes) return;
+    BlockContext &block = *warp->block;
+    WarpgroupProducts &products = block.products(warp->warp_id);
+    products.awaited = products.group - std::min(products.group, left);
+    block.wait_at(*warp, BlockContext::warpgroup_barrier + warp->warp_id / warps_of_warpgroup, lanes);
 }
 
-void emu_wgmma_wait(WarpContext *warp, uint32_t left) {
-    BlockContext &block = *warp->block;
-    if (block.observers.empty()) return;
-    WarpgroupProducts &products = block.products(warp->warp_id);
+bool BlockContext::release_warpgroup(uint32_t id) {
+    uint32_t first = (id - warpgroup_barrier) * warps_of_warpgroup, end = std::min(first + warps_of_warpgroup, warp_count_);
+    return release_lanes(id, [&](uint32_t w, uint32_t) {
+        uint32_t awaited = products(w).awaited;
+        for (uint32_t other = first; other < end; ++other) {
+            if (!warps_[other].done && products(other).group < awaited) return false;
+        }
+        if (observers.empty()) return true;
+        bool any = false;
+        for (uint32_t other = first; other < end; ++other) any |= end_products(other, awaited);
+        for (auto &observer : observers) observer->warpgroup_wait(warps_[w], any);
+        return true;
+    });
+}
+
+// Tells the observers of the reads of its products of groups below `upto`. Returns whether there are any.
+bool BlockContext::end_products(uint32_t w, uint32_t upto) {
+    std::vector<WarpgroupProducts::Product> &pending = products(w).pending;
     auto is_due = [&](const WarpgroupProducts::Product &it) {
-        if (it.group + uint64_t{left} >= products.group) return false;
+        if (it.group >= upto) return false;
         for (size_t begin = 0; begin < it.pieces.size(); begin += 32) {
             uint64_t address[32];
             size_t count = std::min<size_t>(32, it.pieces.size() - begin);
             std::copy_n(it.pieces.begin() + static_cast<long>(begin), count, address);
-            for (auto &observer : block.observers) observer->access(*warp, it.site, count == 32 ? ~0u : (1u << count) - 1, address);
+            for (auto &observer : observers) observer->access(warps_[w], it.site, count == 32 ? ~0u : (1u << count) - 1, address);
         }
         return true;
     };
-    products.pending.erase(std::remove_if(products.pending.begin(), products.pending.end(), is_due), products.pending.end());
+    size_t before = pending.size();
+    pending.erase(std::remove_if(pending.begin(), pending.end(), is_due), pending.end());
+    return pending.size() < before;
 }
 
 void emu_wgmma_early(WarpContext *warp, uint32_t site, uint32_t of, uint32_t lanes) {

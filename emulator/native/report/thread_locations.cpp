@@ -237,15 +237,29 @@ std::string report_mbarrier_deadlock(BlockContext &block, const BlockContext::Mb
     return message;
 }
 
+// Whether warps wait for a wgmma of their warpgroup whose other warps do not wait for an mbarrier on the way to it.
+bool lacks_warps(const BlockContext &block) {
+    for (uint32_t rest = block.arrived_at >> BlockContext::warpgroup_barrier; rest; rest &= rest - 1) {
+        uint32_t first = static_cast<uint32_t>(std::countr_zero(rest)) * warps_of_warpgroup;
+        bool may_come = false;
+        for (uint32_t w = first; w < std::min(first + warps_of_warpgroup, block.warp_count()); ++w) may_come |= block.mbarrier_wait(w) != nullptr;
+        if (!may_come) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 std::string report_deadlock(BlockContext &block) {
     StuckWarp stuck;
     if (find_stuck_warp(block, stuck) && stuck.missing) return report_stuck_warp(block, stuck);
-    if (const BlockContext::MbarrierWait *wait = first_mbarrier_wait(block)) return report_mbarrier_deadlock(block, *wait);
+    bool waits_for_product = lacks_warps(block);
+    const BlockContext::MbarrierWait *wait = first_mbarrier_wait(block);
+    if (wait && !waits_for_product) return report_mbarrier_deadlock(block, *wait);
     Groups groups(block);
-    Fault fault = fault_of(block, "divergent barrier", groups.first(Doing::waits_at_barrier));
-    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever at a barrier that some threads never reach: " +
+    Fault fault = fault_of(block, waits_for_product ? "deadlock" : "divergent barrier", groups.first(Doing::waits_at_barrier));
+    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever " +
+                    (waits_for_product ? "for a wgmma that not all warps of its warpgroup execute: " : "at a barrier that some threads never reach: ") +
                     groups.words();
     std::string message = fault.message;
     ++block.launch.faults;

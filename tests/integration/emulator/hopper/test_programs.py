@@ -14,7 +14,7 @@ pytestmark = pytest.mark.nvcc
 
 PROGRAMS = Path(__file__).parent / "programs"
 FLAGS = ("-std=c++17", "-g", "-lineinfo")
-RIGHT = ("cluster_reduction", "copy_pipeline", "wgmma_gemm")
+RIGHT = ("cluster_reduction", "copy_pipeline", "wgmma_gemm", "wgmma_ring")
 _PTX = ("-cudart", "shared", "-gencode", "arch=compute_90a,code=compute_90a")
 
 
@@ -24,10 +24,10 @@ def _line_of(name: str, text: str) -> int:
     return number
 
 
-def _examine(folder: Path, name: str, *defined: str, check: str = "full") -> Run:
+def _examine(folder: Path, name: str, *defined: str, check: str = "full", options: tuple[str, ...] = ()) -> Run:
     program = build_with_nvcc(PROGRAMS / f"{name}.cu", *FLAGS, *_PTX, *(f"-D{word}" for word in defined), suffix="")
     file = folder / "report.json"
-    run = emulate("--json", "--output", file, f"--check={check}", "--gpu", "h200", program)
+    run = emulate("--json", "--output", file, f"--check={check}", "--gpu", "h200", *options, program)
     return Run(run.exit_code, run.stdout, run.stderr, json.loads(file.read_text()))
 
 
@@ -77,3 +77,26 @@ def test_sums_that_are_used_before_the_product_is_there(tmp_path: Path) -> None:
     message = run.problems["wgmma not waited for"]["message"]
     assert f"wgmma_gemm.cu:{_line_of('wgmma_gemm', '= d[i];')} in gemm" in message
     assert "which is still in flight: wgmma.commit_group and wgmma.wait_group come first" in message
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("check", ["default", "full"])
+def test_stages_that_one_thread_frees_for_its_warpgroup(tmp_path: Path, check: str, seed: int) -> None:
+    run = _examine(tmp_path, "wgmma_ring", check=check, options=("--schedule", str(seed)))
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+def test_a_stage_that_is_freed_before_its_product_is_there(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "wgmma_ring", "EARLY_RELEASE")
+
+    line = _line_of("wgmma_ring", '"l"(a), "l"(b));')
+    assert any(text.startswith("race on shared memory") and f"wgmma_ring.cu:{line}" in text for text in _messages(run))
+
+
+def test_a_warp_that_takes_no_part_in_a_product(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "wgmma_ring", "WARP_SKIPS", check="default")
+
+    message = run.problems["deadlock"]["message"]
+    assert "it waits for ever for a wgmma that not all warps of its warpgroup execute: 96 threads" in message
+    assert "cudaErrorLaunchTimeout" in run.stdout

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.emulator.hopper import clusters, copies, products
+from tests.unit.emulator.hopper import clusters, copies, eight_bits, products
 from tests.unit.emulator.hopper.device import Device, EmulatedDevice
 from tests.unit.emulator.jit.conftest import Machine, machine, session_machine
 
@@ -45,3 +45,11 @@ def test_copies(device: Device, run: Callable[[Device], str]) -> None:
 
 def test_clusters(device: Device) -> None:
     assert clusters.run_cluster(device) == ""
+
+
+@pytest.mark.parametrize("kind", eight_bits.KINDS)
+def test_numbers_of_eight_bits(device: Device, kind: str) -> None:
+    assert eight_bits.run_from_floats(device, kind) == ""
+    assert eight_bits.run_from_floats(device, kind, relu=True) == ""
+    assert eight_bits.run_from_halves(device, kind) == ""
+    assert eight_bits.run_to_halves(device, kind) == ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judge.compile.required import required_architecture, unmet
+from judge.compile.required import architecture_for, required_architecture, unmet
+from judge.compile.target import Target
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,10 @@ def test_the_line_is_read(source: bytes, named: str | None) -> None:
         ("sm_90a", "sm_90a", True),
         ("sm_90a", "compute_80", False),
         ("sm_90a", "compute_90", False),
+        ("sm_90a", "compute_90a", True),
+        ("sm_90", "compute_90a", True),
+        ("sm_100a", "compute_90a", False),
+        ("sm_100", "compute_90a", False),
         ("sm_90a", "sm_89", False),
         ("sm_90a", "sm_100", False),
         ("sm_80", "compute_80", True),
@@ -56,3 +61,25 @@ def test_other_names_are_refused(name: str) -> None:
 
 def test_a_source_that_names_none_is_for_all() -> None:
     assert unmet(b"int a;", "compute_80") is None
+
+
+@pytest.mark.parametrize(
+    ("source", "specific"),
+    [
+        (b"int a;", False),
+        (b"// gpujudge: arch=sm_80\nint a;", False),
+        (b"// gpujudge: arch=hopper\nint a;", False),
+        (b"// gpujudge: arch=sm_90\nint a;", True),
+        (b"// gpujudge: arch=sm_90a\nint a;", True),
+        (b'asm("wgmma.fence.sync.aligned;");', True),
+    ],
+)
+def test_hoppers_instructions_are_compiled_for_where_a_source_uses_them(source: bytes, specific: bool) -> None:
+    target = Target("emulator", "compute_80", "compute_90a")
+    assert architecture_for(source, target) == ("compute_90a" if specific else "compute_80")
+
+
+def test_a_device_without_them_compiles_all_sources_for_itself() -> None:
+    source = b"// gpujudge: arch=sm_90a\nint a;"
+    assert architecture_for(source, Target("emulator", "compute_80")) == "compute_80"
+    assert architecture_for(source, Target("cuda", "sm_90")) == "sm_90"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from judge.compile.target import Target
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo, Judgement, MemoryFault
 from judge.packs.pack import Pack
 from judge.verdict import Verdict
@@ -229,15 +230,16 @@ def test_a_kernel_for_another_architecture_is_left_out_with_a_note(pack_director
         device = DeviceInfo("emulator", "emulator", "emulator", "8.0")
         return Judgement(verdict, pack.slug, pack.version, device, BuildReport(True, 0.0))
 
-    verification = verify_pack(pack_directory, judge, arch="compute_80")
+    verification = verify_pack(pack_directory, judge, target=Target("emulator", "compute_80"))
     assert judged
     assert not any(b"sm_90a" in source for source in judged)
     [note] = [finding for finding in verification.findings if finding.code == "kernel-not-judged"]
     assert note.file.name == "hopper.cu"
     assert "needs sm_90a" in note.message
-    judged.clear()
-    verify_pack(pack_directory, judge, arch="sm_90")
-    assert any(b"sm_90a" in source for source in judged)
+    for target in (Target("cuda", "sm_90"), Target("emulator", "compute_80", "compute_90a")):
+        judged.clear()
+        verify_pack(pack_directory, judge, target=target)
+        assert any(b"sm_90a" in source for source in judged)
 
 
 def test_a_kernel_that_is_accepted_with_a_warning_is_an_error(pack_directory: Path) -> None:
