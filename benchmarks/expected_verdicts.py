@@ -37,7 +37,7 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import warm_runners
 from judge.bench.background import Background
 from judge.compile.artifact import Artifact
-from judge.compile.required import unmet
+from judge.compile.required import architecture_for, unmet
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.languages.registry import BUILTIN_LANGUAGES
@@ -211,11 +211,15 @@ def main() -> int:
         for folder in sorted(path.parent for path in (ROOT / "challenges").glob("*/challenge.toml")):
             if not arguments.challenge or folder.name in arguments.challenge:
                 tasks += corpus(load_pack(folder), solutions_only=arguments.solutions_only)
-        arch = BUILTIN_BACKENDS.of(device.kind).target(device).arch
+        target = BUILTIN_BACKENDS.of(device.kind).target(device)
+        fitting = []
         for task in tasks:
-            if why := unmet(task.expected.path.read_bytes(), arch):
+            source = task.expected.path.read_bytes()
+            if why := unmet(source, architecture_for(source, target)):
                 print(f"left out  {task.name}  {why}", flush=True)
-        tasks = [task for task in tasks if unmet(task.expected.path.read_bytes(), arch) is None]
+            else:
+                fitting.append(task)
+        tasks = fitting
         if arguments.new:
             new = without_time(device)
             tasks = [task for task in tasks if task.expected.path in new]

@@ -23,7 +23,7 @@ from typing import Any
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.compile.required import unmet
+from judge.compile.required import architecture_for, unmet
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import read_judgement
 from judge.measurements import Measurement
@@ -143,14 +143,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gpujudge-benchmark-") as data_dir:
         settings = JudgeSettings(data_dir=Path(data_dir))
         device = BUILTIN_BACKENDS.find_device(arguments.device, settings)
-        arch = BUILTIN_BACKENDS.of(device.kind).target(device).arch
+        target = BUILTIN_BACKENDS.of(device.kind).target(device)
         rows: dict[str, dict[str, Any]] = {}
         for folder in sorted(path for path in SOLUTIONS.iterdir() if (ROOT / "challenges" / path.name).is_dir()):
             if arguments.challenge and folder.name not in arguments.challenge:
                 continue
             pack = load_pack(ROOT / "challenges" / folder.name)
             for source in sorted([*folder.glob("*.cu"), *folder.glob("ladder/*.cu")]):
-                if why := unmet(source.read_bytes(), arch):
+                text = source.read_bytes()
+                if why := unmet(text, architecture_for(text, target)):
                     print(f"{source.relative_to(SOLUTIONS)}: left out: {why}", flush=True)
                     continue
                 row = measure(source, pack, device, settings, arguments.repeat)
