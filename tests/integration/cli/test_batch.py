@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -105,9 +106,11 @@ def lines_of_whole(out: Path) -> list[dict[str, Any]]:
 def workers_of(pid: int) -> Iterator[int]:
     """Yields the worker processes that a batch has started."""
     for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            if b"judge.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
-                yield int(child)
+        # A thread or a process may end between the two looks at it.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for child in (task / "children").read_text().split():
+                if b"judge.batch.worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield int(child)
 
 
 @pytest.mark.slow(15)
