@@ -15,7 +15,7 @@ from store.boards.audits import find_audit
 from store.boards.board_key import BoardKey
 from store.boards.listing import board_has_rechecks
 from store.boards.rechecks import find_recheck
-from store.boards.standings import Standing, find_history, find_standing, listed_scores
+from store.boards.standings import ListedScore, Standing, find_history, find_standing, listed_scores
 from store.models import FINAL_STATES, Role, Submission, User
 from store.operation.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.queue.turns import expected_wait, queue_position
@@ -323,11 +323,26 @@ def _place_in_track(submission: Submission) -> PlaceInTrack | None:
     return find_place(builtin_tracks(), submission.challenge, services().packs, done)
 
 
-def _to_compare(submission: Submission) -> list[Submission]:
-    """Returns others of the same user and challenge, the newest first."""
+def _to_compare(submission: Submission) -> list[tuple[str, str]]:
+    """Returns the ids and names of others of the same user and challenge.
+
+    Those with a score come first, on the same device before others, the best before the next; then the newest.
+    """
     mine = list_submissions(reader(), user=submission.user, challenge=submission.challenge, limit=PAGE)
     sees_frozen = _sees_frozen(submission)
-    return [each for each in mine if each.id != submission.id and (sees_frozen or not each.frozen)]
+    others = [each for each in mine if each.id != submission.id and (sees_frozen or not each.frozen)]
+    scores = listed_scores(reader(), others)
+    scored = [each for each in others if each.id in scores]
+    scored.sort(key=lambda each: (each.device_key != submission.device_key, each.device_key, scores[each.id].value))
+    ordered = [*scored, *(each for each in others if each.id not in scores)]
+    return [(each.public_id, _to_choose(each, scores.get(each.id))) for each in ordered]
+
+
+def _to_choose(submission: Submission, score: ListedScore | None) -> str:
+    """Returns how a list of submissions names one: ``6.19 µs, submission, emulator, 2026-11-28 07:22``."""
+    result = submission.verdict or submission.state if score is None else present_score(score).text
+    kind = "run" if submission.mode == "run" else "submission"
+    return f"{result}, {kind}, {submission.device_key}, {submission.created_at:%Y-%m-%d %H:%M}"
 
 
 def _place(submission: Submission, position: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from flask.testing import FlaskClient
 
@@ -28,7 +30,7 @@ def ada(site: Site) -> FlaskClient:
 
 def test_sources_and_figures_stand_side_by_side(site: Site, ada: FlaskClient) -> None:
     before, after = send(site, ada, FIRST, 2e-4), send(site, ada, SECOND, 1e-4)
-    assert f'<option value="{before}">AC' in ada.get(f"/submissions/{after}").text
+    assert f'<option value="{before}">200 µs, submission, {H200.key}, ' in ada.get(f"/submissions/{after}").text
     text = ada.get(f"/submissions/{after}/compare?with={before}").text
     assert "<td>200.0 µs</td><td><b>100.0 µs</b></td>" in text
     assert "17 same lines" in text
@@ -39,6 +41,13 @@ def test_sources_and_figures_stand_side_by_side(site: Site, ada: FlaskClient) ->
     assert "They are the same, except for spaces" in same
     failed = send(site, ada, FIRST, None)
     assert "<td>WA</td>" in ada.get(f"/submissions/{after}/compare?with={failed}").text.replace("<b>WA</b>", "WA")
+
+
+def test_the_best_are_offered_first_with_their_times(site: Site, ada: FlaskClient) -> None:
+    slow, fast, failed = send(site, ada, FIRST, 3e-4), send(site, ada, SECOND, 1e-4), send(site, ada, FIRST, None)
+    page = ada.get(f"/submissions/{send(site, ada, SECOND, 2e-4)}").text
+    offered = re.findall(r'<option value="(\w+)">([^,]*), (\w+),', page)
+    assert offered == [(fast, "100 µs", "submission"), (slow, "300 µs", "submission"), (failed, "WA", "submission")]
 
 
 def test_others_submissions_cannot_be_compared(site: Site, ada: FlaskClient) -> None:
