@@ -586,7 +586,7 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("sis_id", sa.String(length=100), nullable=False),
         sa.Column("section", sa.String(length=100), nullable=False),
-        sa.Column("lms_id", sa.String(length=255), nullable=False, server_default=""),
+        sa.Column("lms_id", sa.String(length=255), nullable=False),
         sa.Column("user_id", KEY, nullable=True),
         sa.Column("left_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
@@ -603,7 +603,7 @@ def upgrade() -> None:
         sa.Column("class_id", KEY, nullable=False),
         sa.Column("user_id", KEY, nullable=False),
         sa.Column("role", sa.String(length=16), nullable=False),
-        sa.Column("section", sa.String(length=100), nullable=False, server_default=""),
+        sa.Column("section", sa.String(length=100), nullable=False),
         sa.ForeignKeyConstraint(
             ["class_id"], ["classes.id"], name="fk_class_staff_class_id_classes", ondelete="CASCADE"
         ),
@@ -622,7 +622,7 @@ def upgrade() -> None:
         sa.Column("key_set_url", sa.String(length=500), nullable=False),
         sa.Column("auth_login_url", sa.String(length=500), nullable=False),
         sa.Column("auth_token_url", sa.String(length=500), nullable=False),
-        sa.Column("auth_audience", sa.String(length=500), nullable=False, server_default=""),
+        sa.Column("auth_audience", sa.String(length=500), nullable=False),
         sa.Column("private_key", sa.Text(), nullable=False),
         sa.Column("makes_teachers", sa.Boolean(), nullable=False, server_default=sa.false()),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
@@ -667,7 +667,7 @@ def upgrade() -> None:
         sa.Column("roster_due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("roster_attempts", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("roster_read_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("roster_outcome", sa.String(length=300), nullable=False, server_default=""),
+        sa.Column("roster_outcome", sa.String(length=300), nullable=False),
         sa.ForeignKeyConstraint(
             ["class_id"], ["classes.id"], name="fk_lti_courses_class_id_classes", ondelete="CASCADE"
         ),
@@ -689,7 +689,7 @@ def upgrade() -> None:
         sa.Column("line_item_url", sa.String(length=1000), nullable=True),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False, server_default="0"),
-        sa.Column("outcome", sa.String(length=300), nullable=False, server_default=""),
+        sa.Column("outcome", sa.String(length=300), nullable=False),
         sa.ForeignKeyConstraint(
             ["assignment_id"], ["assignments.id"], name="fk_lti_links_assignment_id_assignments", ondelete="CASCADE"
         ),

@@ -68,7 +68,7 @@ class ClassStaff(Base):
     class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
     role: Mapped[str] = mapped_column(String(16))
-    section: Mapped[str] = mapped_column(String(100), default="", server_default="")
+    section: Mapped[str] = mapped_column(String(100), default="")
 
     user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
 
@@ -104,7 +104,7 @@ class RosterEntry(Base):
     sis_id: Mapped[str] = mapped_column(String(100))
     section: Mapped[str] = mapped_column(String(100))
     #: The person's id at the learning platform whose course the class is; empty where none names it.
-    lms_id: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    lms_id: Mapped[str] = mapped_column(String(255), default="")
     user_id: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     left_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 

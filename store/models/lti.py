@@ -29,7 +29,7 @@ class LtiPlatform(Base):
     auth_login_url: Mapped[str] = mapped_column(String(500))
     auth_token_url: Mapped[str] = mapped_column(String(500))
     #: Whom requests for a token are addressed to; empty: ``auth_token_url``.
-    auth_audience: Mapped[str] = mapped_column(String(500), default="", server_default="")
+    auth_audience: Mapped[str] = mapped_column(String(500), default="")
     #: The RSA key, in PEM, by which the platform knows messages of this site.
     private_key: Mapped[str] = mapped_column(Text)
     #: Whether its instructors may hold classes here without a role of this site.
@@ -92,7 +92,7 @@ class LtiCourse(Base):
     roster_attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     roster_read_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: What the last attempt came to, for the teacher.
-    roster_outcome: Mapped[str] = mapped_column(String(300), default="", server_default="")
+    roster_outcome: Mapped[str] = mapped_column(String(300), default="")
 
     platform: Mapped[LtiPlatform] = relationship(lazy="joined", innerjoin=True)
     group: Mapped[Class] = relationship()
@@ -111,7 +111,7 @@ class LtiLink(Base):
     due_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     #: How many times sending failed since the last success.
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
-    outcome: Mapped[str] = mapped_column(String(300), default="", server_default="")
+    outcome: Mapped[str] = mapped_column(String(300), default="")
 
     course: Mapped[LtiCourse] = relationship(lazy="joined", innerjoin=True)
     assignment: Mapped[Assignment] = relationship(lazy="joined", innerjoin=True)
