@@ -1,6 +1,6 @@
 """Measures the pages of a class: 200 members, 12 assignments of one challenge each, 4 tries of each member for each.
 
-    python benchmarks/class_pages.py [--members 200] [--assignments 12] [--tries 4] [--database-url URL]
+    python -m benchmarks.class_pages [--members 200] [--assignments 12] [--tries 4] [--database-url URL]
 
 Asks for each page ``--count`` times within this process, which leaves its modules out of garbage collections as the
 server does. Prints median and 95th percentile in milliseconds, of processor time (which says the same on a machine that
@@ -14,29 +14,24 @@ import argparse
 import gc
 import os
 import platform
-import sys
 import tempfile
 import time
 from datetime import timedelta
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from flask.testing import FlaskClient
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
 
-# Where the package is not installed, the path above is what finds these: so they come after it.
-from flask.testing import FlaskClient  # noqa: E402
-from sqlalchemy import insert, select  # noqa: E402
-from sqlalchemy.orm import Session  # noqa: E402
-
-from store.clock import utc_now  # noqa: E402
-from store.database import make_engine, make_session_factory  # noqa: E402
-from store.migrate import upgrade  # noqa: E402
-from store.models import Assignment, Class, ClassMember, Measurement, Role, Submission, User  # noqa: E402
-from store.people.accounts import create_user  # noqa: E402
-from store.people.sessions import start_session  # noqa: E402
-from store.teaching import classes  # noqa: E402
-from web.app import create_app  # noqa: E402
-from web.settings import WebSettings  # noqa: E402
+from store.clock import utc_now
+from store.database import make_engine, make_session_factory
+from store.migrate import upgrade
+from store.models import Assignment, Class, ClassMember, Measurement, Role, Submission, User
+from store.people.accounts import create_user
+from store.people.sessions import start_session
+from store.teaching import classes
+from web.app import create_app
+from web.settings import WebSettings
 
 _DEVICE, _CHALLENGES = "nvidia-h200", ("vector-add", "softmax", "transpose")
 _WORK = "/classes/1/assignments/1"

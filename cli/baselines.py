@@ -16,8 +16,8 @@ from judge.judgement import DeviceInfo
 from judge.kinds import KINDS
 from judge.libraries import library_times
 from judge.packs.pack import Pack
+from judge.references import find_references
 from judge.settings import JudgeSettings
-from web.leaderboard.references import find_references
 
 COLUMNS = ("beside them", "time", "95 % interval", "conditions")
 #: Those that hold numbers.

@@ -17,8 +17,6 @@ from judge.compile.target import Target
 _WITHIN_BYTES = 4096
 _LINE = re.compile(rb"^[ \t]*//[ \t]*gpujudge:(?P<words>[^\r\n]*)", re.MULTILINE)
 _NAME = re.compile(r"sm_(?P<number>\d{2,3})(?P<own>[af]?)")
-#: The first architecture for which the emulator does not take the common one.
-_FIRST_OF_ITS_OWN = 90
 
 
 def required_architecture(source: bytes) -> str | None:
@@ -32,8 +30,7 @@ def required_architecture(source: bytes) -> str | None:
 
 def architecture_for(source: bytes, target: Target) -> str:
     """Returns the architecture of a source: one with its own instructions only if the source has or asks for them."""
-    asks = _NAME.fullmatch(required_architecture(source) or "")
-    if target.specific and (needs_hopper(source) or (asks is not None and int(asks["number"]) >= _FIRST_OF_ITS_OWN)):
+    if target.specific and (needs_hopper(source) or unmet(source, target.arch)):
         return target.specific
     return target.arch
 

@@ -251,9 +251,9 @@ def _timed_again(
     return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id, audited=True) for row in found}
 
 
-def contests_of(session: Session, submission: Submission, *, keep: bool = False) -> Sequence[Contest]:
-    """Returns the contests that a submission counts in. ``keep``: nobody changes them until the commit."""
-    mine = (
+def _of_its_user(submission: Submission) -> Select[Contest]:
+    """Returns the contests of a submission's user and challenge that had begun when it came."""
+    return (
         select(Contest)
         .join(ContestMember, ContestMember.contest_id == Contest.id)
         .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
@@ -261,9 +261,13 @@ def contests_of(session: Session, submission: Submission, *, keep: bool = False)
             ContestMember.user_id == submission.user_id,
             ContestChallenge.challenge == submission.challenge,
             Contest.starts_at <= submission.created_at,
-            Contest.ends_at > submission.created_at,
         )
     )
+
+
+def contests_of(session: Session, submission: Submission, *, keep: bool = False) -> Sequence[Contest]:
+    """Returns the contests that a submission counts in. ``keep``: nobody changes them until the commit."""
+    mine = _of_its_user(submission).where(Contest.ends_at > submission.created_at)
     if submission.mode != "submit" or submission.after_giving_up:
         return []
     if keep:
@@ -278,17 +282,7 @@ def contests_missed(session: Session, submission: Submission) -> Sequence[tuple[
     """
     if submission.mode != "submit" or submission.after_giving_up:
         return []
-    mine = (
-        select(Contest)
-        .join(ContestMember, ContestMember.contest_id == Contest.id)
-        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
-        .where(
-            ContestMember.user_id == submission.user_id,
-            ContestChallenge.challenge == submission.challenge,
-            Contest.starts_at <= submission.created_at,
-            Contest.ends_at > submission.created_at - _JUST_ENDED,
-        )
-    )
+    mine = _of_its_user(submission).where(Contest.ends_at > submission.created_at - _JUST_ENDED)
     found = []
     for contest in session.scalars(mine):
         if contest.ends_at <= submission.created_at:

@@ -61,7 +61,7 @@ def taught_class(number: int, right: Right) -> Class:
 
 
 def members_seen(group: Class) -> Sequence[ClassMember]:
-    """Returns the members whom the visitor sees, by name: none for whoever does not teach the class."""
+    """Returns the members that the visitor may see, by name. Only those who teach the class see any."""
     found = standing(require_visitor(), group)
     return [] if found is None else seen_members(reader(), group, found)
 

@@ -6,12 +6,12 @@ from functools import partial
 
 from flask import Blueprint, render_template, request
 
+from judge.references import find_references
 from store.boards.listing import list_boards
 from web.accounts.visitor import signed_in
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
 from web.leaderboard.libraries import fastest_ratio, find_libraries, ratio
-from web.leaderboard.references import find_references
 from web.paging import page_asked_for
 from web.services import reader, services
 from web.submissions.standing import behind, medals_in_words

@@ -50,7 +50,7 @@ EMU_SEMANTICS void emu_cp_async_arrive(WarpContext *, uint32_t site, uint32_t la
 EMU_SEMANTICS void emu_mbarrier_init(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count);
 EMU_SEMANTICS void emu_mbarrier_arrive(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *count,
                                        uint32_t drop, const uint32_t *bytes, uint64_t *state);
-// So many bytes are expected, or have come.
+// Adds to the bytes that an mbarrier expects, or subtracts those that have come.
 EMU_SEMANTICS void emu_mbarrier_bytes(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *bytes,
                                       uint32_t have_come);
 // The lanes for which the phase of `state` (or that of this parity) is complete.

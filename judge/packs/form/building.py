@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from judge.packs import sizes
-from judge.packs.baselines import NONE, Baseline, Baselines, trusted
 from judge.packs.call_shapes import call_shapes
 from judge.packs.data import distributions
 from judge.packs.data.data_files import open_data_file
@@ -17,6 +16,7 @@ from judge.packs.data.distributions import DISTRIBUTIONS, Distribution
 from judge.packs.data.storage import value_type
 from judge.packs.errors import PackError
 from judge.packs.form.argument import Argument, Role, ToleranceRule
+from judge.packs.form.baseline_rows import read_baselines
 from judge.packs.form.case_rows import Cases
 from judge.packs.form.expressions import (
     Constraint,
@@ -28,7 +28,6 @@ from judge.packs.form.expressions import (
 )
 from judge.packs.form.schema import (
     ArrayModel,
-    BaselineModel,
     BenchmarkModel,
     CaseModel,
     ChallengeModel,
@@ -99,7 +98,7 @@ class _Assembly:
             build=PackBuild(model.build.std, model.build.libraries, model.build.languages, *model.build.languages[:1]),
             emulator=PackEmulator(reads_are_errors=model.emulator.out_of_bounds_reads == "error"),
             bench=self._bench(),
-            baselines=self._baselines(),
+            baselines=read_baselines(self._file, self._model.baselines),
             # Samples first, whatever the order in the file.
             cases=tuple(sorted(cases, key=lambda case: case.group != "sample")),
             benchmarks=tuple(
@@ -141,22 +140,6 @@ class _Assembly:
             model.budget_s,
             None if medals is None else Medals(medals.bronze, medals.silver, medals.gold),
         )
-
-    def _baselines(self) -> Baselines:
-        given = dict(self._model.baselines)
-        none = given.pop(NONE, "")
-        calls = []
-        for name, row in given.items():
-            if not isinstance(row, BaselineModel):
-                raise self._error(
-                    f"baselines.{name}", f"must be a table that names its library; only '{NONE}' is a text"
-                )
-            calls.append(Baseline(name, row.library, row.module, row.conditions, row.on_cpu))
-        if isinstance(none, BaselineModel):
-            raise self._error(f"baselines.{NONE}", "must say why no library does this; name the function otherwise")
-        if none and calls:
-            raise self._error(f"baselines.{NONE}", f"contradicts '{calls[0].name}'; leave one of them out")
-        return trusted(self._file.parent, Baselines(tuple(calls), none))
 
     def _arguments(self) -> tuple[Argument, ...]:
         model = self._model

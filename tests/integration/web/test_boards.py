@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from judge.references import find_references
 from tests.web_site import H200, KERNEL, Site, accepted, post, timed, wrong
 from web.leaderboard.boards import gap
-from web.leaderboard.references import find_references
 
 CHALLENGE = "/challenges/vector-add"
 BOARD = "/leaderboards/vector-add"
