@@ -30,9 +30,8 @@ def required_architecture(source: bytes) -> str | None:
 
 def architecture_for(source: bytes, target: Target) -> str:
     """Returns the architecture of a source: one with its own instructions only if the source has or asks for them."""
-    if target.specific and (needs_hopper(source) or unmet(source, target.arch)):
-        return target.specific
-    return target.arch
+    asks = unmet(source, target.arch) is not None and unmet(source, target.specific or target.arch) is None
+    return target.specific if target.specific and (needs_hopper(source) or asks) else target.arch
 
 
 def unmet(source: bytes, arch: str) -> str | None:
