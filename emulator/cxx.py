@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from emulator.records import dataclass
+from records import dataclass
 
 #: Environment variable: the folder in which libraries are built once, for all the folders that ask for them.
 SHARED_FOLDER = "GPUJUDGE_LIBRARY_CACHE"
@@ -42,8 +42,11 @@ Progress = Callable[[float], None]
 
 
 class NativeBuildError(Exception):
-    """The library cannot be built; the message names what to install, or quotes the compiler. ``remedy`` is what to do
-    about it, empty where the message says so."""
+    """The error of a library that cannot be built.
+
+    The message names what to install, or quotes the compiler. ``remedy`` is what to do about it, empty where the
+    message says so.
+    """
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -112,8 +115,11 @@ class CxxLibrary:
         return library if library.exists() else None
 
     def build_portable(self, folder: Path) -> Path:
-        """Builds the library for many CPUs, under ``folder``, and returns its path: below ``folder`` it lies as
-        ``brought`` looks for it. The same compiler makes the same bytes. Raises ``NativeBuildError``."""
+        """Builds the library for many CPUs, under ``folder``, and returns its path.
+
+        Below ``folder`` it lies as ``brought`` looks for it. The same compiler makes the same bytes. Raises
+        ``NativeBuildError``.
+        """
         library = folder / self._portable_key() / self.name
         library.parent.mkdir(parents=True)
         self._build(_compiler(), library, _MANY_CPUS)

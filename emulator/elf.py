@@ -12,7 +12,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator
 
-from emulator.records import dataclass
+from records import dataclass
 
 #: Largest section that is read unless the caller allows more.
 MOST_SECTION_BYTES = 64 << 20

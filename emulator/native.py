@@ -49,7 +49,7 @@ def _portable() -> CxxLibrary:
         exports="libcudart.map",
         generated=((native_header.PATH, native_header.native_header()),),
         unit_bytes=80 << 10,
-        cold=("api", "report", "replay"),
+        cold=("api", "driver", "report", "replay"),
     )
 
 

@@ -16,8 +16,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field
 
-from emulator.records import dataclass
 from emulator.runtime.report import Dim3, SharedExtent
+from records import dataclass
 
 #: A line leaves its part by no more than this share of the part's bytes.
 _SMALL = 4

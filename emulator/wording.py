@@ -1,5 +1,7 @@
-"""The words of findings and advice that depend on the language of a kernel: what its author writes, and what a compiler
-decides for them. What is found, and the figures, are the same in every language.
+"""The words of findings and advice that depend on the language of a kernel.
+
+They name what its author writes, and what a compiler decides for them. What is found, and the figures, are the same in
+every language.
 """
 
 from __future__ import annotations
@@ -7,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

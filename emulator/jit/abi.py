@@ -1,4 +1,7 @@
-"""The structures of ``emulator/native/abi.h`` that Python fills in: change both. (``warp_context`` has the offsets.)"""
+"""The structures of ``emulator/native/abi.h`` that Python fills in.
+
+A change of one needs the same change of the other. ``warp_context`` has the offsets.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from emulator.profile.counters import CLASSES, FLOP_TYPES
 
 
 class Space(IntEnum):
+    """The memory that an access goes to: ``EmuSpace``, and one value of Python's own."""
+
     GLOBAL = 0
     SHARED = 1
     LOCAL = 2
@@ -20,6 +25,8 @@ class Space(IntEnum):
 
 
 class Access(IntEnum):
+    """How a site touches memory: ``EmuAccess``; NONE is a trap, an assert or a call, kept for its line."""
+
     LOAD = 0
     STORE = 1
     ATOMIC = 2
@@ -27,6 +34,8 @@ class Access(IntEnum):
 
 
 class Order(IntFlag):
+    """The meaning of an access to other threads, as bits: ``EmuOrder``, with a comment on each."""
+
     STRONG = 1
     RELEASE = 2
     BLIND = 4
@@ -38,6 +47,8 @@ class Order(IntFlag):
 
 
 class AtomicForm(IntFlag):
+    """The machine code of an atomic, which decides its cost, as bits: ``EmuAtomicForm``."""
+
     AWAITED = 1
     FLOAT = 2
     SWAP_LOOP = 4
@@ -56,14 +67,20 @@ UNIFORM, MASKED, MASKED_ONCE = 0, 1, 2
 
 
 class EmuLine(ctypes.Structure):
+    """A line of the source; ``line`` is 0 when unknown."""
+
     _fields_ = [("file", ctypes.c_char_p), ("line", ctypes.c_uint32)]
 
 
 class EmuSharedArray(ctypes.Structure):
+    """A variable in shared memory: its offset in the window, and bytes (0: up to the window's end)."""
+
     _fields_ = [("name", ctypes.c_char_p), ("offset", ctypes.c_uint32), ("size", ctypes.c_uint32)]
 
 
 class EmuSite(ctypes.Structure):
+    """A place in the source that touches memory, traps or calls the runtime: ``artifact.AccessSite``."""
+
     _fields_ = [
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
@@ -81,6 +98,8 @@ class EmuSite(ctypes.Structure):
 
 
 class EmuContent(ctypes.Structure):
+    """The part of one basic block that comes from one source line: ``artifact.LineMix``."""
+
     _fields_ = [
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
@@ -93,6 +112,8 @@ class EmuContent(ctypes.Structure):
 
 
 class EmuKernel(ctypes.Structure):
+    """A kernel compiled for one block shape; ``loader`` fills it in, and keeps what its pointers name."""
+
     _fields_ = [
         ("functions", ctypes.c_void_p * 2),
         ("name", ctypes.c_char_p),
@@ -123,6 +144,8 @@ class EmuKernel(ctypes.Structure):
         ("polling", ctypes.POINTER(ctypes.c_uint32)),
         ("live_ends", ctypes.POINTER(ctypes.c_uint32)),
         ("live", ctypes.POINTER(ctypes.c_uint32)),
+        ("waiting_count", ctypes.c_uint32),
+        ("waiting", ctypes.POINTER(ctypes.c_uint32)),
         ("hot_after", ctypes.c_uint64),
         ("work", ctypes.c_uint64),
     ]

@@ -10,7 +10,7 @@ from emulator.jit.builder import Value
 from emulator.ptx.cfg import Block
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Address, Instruction, Reg, Vec
-from emulator.records import dataclass
+from records import dataclass
 
 _MOST_BYTES = 1 << 16
 

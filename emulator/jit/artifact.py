@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from emulator.jit.abi import Access, AtomicForm, Order, Space
-from emulator.records import dataclass
+from records import dataclass
 
 _MAGIC = b"emukrn09"
 _DIGEST_BYTES = 32
@@ -73,6 +73,8 @@ _numbers_of = attrgetter(*AccessSite.__slots__[1:])
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
+    """A parameter of a kernel; ``offset`` and ``size`` are bytes in the launch's parameters."""
+
     name: str
     offset: int
     size: int
@@ -80,6 +82,8 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """A line of the source; ``line`` is 0 when unknown."""
+
     file: str
     line: int
 
@@ -117,8 +121,11 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Polling:
-    """``heads``: the blocks where loops begin that look at what other warps may change. ``live``: for each block where
-    the registers lie that are live when it begins; empty where there are no such loops."""
+    """The loops of a kernel that may poll, and what makes up a warp's state there.
+
+    ``heads``: the blocks where loops begin that look at what other warps may change. ``live``: for each block where the
+    registers lie that are live when it begins; empty where there are no such loops.
+    """
 
     heads: tuple[int, ...] = ()
     live: tuple[tuple[Range, ...], ...] = ()
@@ -153,6 +160,7 @@ class Description:
     observed: bool
     instruction_mix: tuple[LineMix, ...]  # of an observed kernel
     polling: Polling  # of an observed kernel
+    waiting: tuple[int, ...]  # the basic blocks of loops that only wait for mbarriers, sorted
     uses_stack: bool = False
 
     @property
@@ -164,6 +172,8 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Code:
+    """The machine code of one function of a kernel."""
+
     tier: Tier
     object: bytes  # ELF, relocatable; has one function, named as in ``Function`` in small letters
 
@@ -235,6 +245,7 @@ def _described(fields: dict[str, Any]) -> Description:
     polling = Polling(tuple(heads), tuple(tuple(Range(*r) for r in ranges) for ranges in live))
     x, y, z = fields.pop("block")
     parameters = tuple(Parameter(*p) for p in fields.pop("parameters"))
+    waiting = tuple(fields.pop("waiting"))
     symbols = tuple(fields.pop("symbols"))
     return Description(
         block=(x, y, z),
@@ -245,6 +256,7 @@ def _described(fields: dict[str, Any]) -> Description:
         shared_arrays=shared_arrays,
         instruction_mix=instruction_mix,
         polling=polling,
+        waiting=waiting,
         **fields,
     )
 

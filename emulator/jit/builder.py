@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from emulator.records import dataclass
+from records import dataclass
 
 LANES = 32
 BITS = {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "half": 16, "i32": 32, "float": 32, "i64": 64, "double": 64, "i128": 128}
@@ -32,6 +32,7 @@ class Value:
 
 
 def lanes_type(scalar: str) -> str:
+    """Returns the LLVM type of a register that has a value for each of the 32 lanes."""
     return f"<{LANES} x {scalar}>"
 
 
@@ -137,7 +138,7 @@ class Builder:
         return vector, [self.spread(v) if vector else v.text for v in values]
 
     def op(self, name: str, *values: Value) -> Value:
-        """An instruction whose operands and result have one type: ``add``, ``fmul``, ``xor``, ``fneg`` …"""
+        """Emits an instruction whose operands and result have one type, such as ``add``, ``fmul`` or ``fneg``."""
         vector, texts = self._level(*values)
         type_ = values[0].type
         return Value(self.emit(f"{name} {lanes_type(type_) if vector else type_} {', '.join(texts)}"), type_, vector)
@@ -158,7 +159,7 @@ class Builder:
         return self.cast("trunc" if want < have else "sext" if signed else "zext", value, type_)
 
     def compare(self, name: str, a: Value, b: Value) -> Value:
-        """``icmp eq``, ``fcmp olt`` …"""
+        """Emits a comparison, such as ``icmp eq`` or ``fcmp olt``; the result is of i1."""
         vector, texts = self._level(a, b)
         type_ = lanes_type(a.type) if vector else a.type
         return Value(self.emit(f"{name} {type_} {texts[0]}, {texts[1]}"), "i1", vector)
@@ -175,8 +176,10 @@ class Builder:
         return self.op("xor", condition, self.integer("i1", 1))
 
     def intrinsic(self, name: str, *values: Value, result: str | None = None, extra: Sequence[str] = ()) -> Value:
-        """``llvm.<name>`` overloaded on the operands' type; ``extra`` are trailing immediate arguments (``i1
-        false``)."""
+        """Emits a call of ``llvm.<name>``, overloaded on the operands' type.
+
+        ``extra`` are trailing immediate arguments (``i1 false``).
+        """
         vector, texts = self._level(*values)
         type_ = values[0].type
         out = result or type_

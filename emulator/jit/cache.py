@@ -18,7 +18,7 @@ from pathlib import Path
 
 from emulator.jit.artifact import Artifact, ArtifactError
 from emulator.jit.options import Options
-from emulator.records import dataclass
+from records import dataclass
 
 _DEFAULT_MAX_BYTES = 256 << 20
 _SOURCES = Path(__file__).parents[1]

@@ -25,6 +25,7 @@ from emulator.jit.passes import lower_kernel
 from emulator.jit.polling import polling_of
 from emulator.jit.segments import cut_blocks
 from emulator.jit.uniform import UniformFunction
+from emulator.jit.waiting import waiting_blocks
 from emulator.ptx.ir import Module
 from emulator.ptx.program import Program
 
@@ -109,6 +110,7 @@ class Compilation:
             observed=unit.observe,
             instruction_mix=instruction_mix(program) if unit.observe else (),
             polling=polling_of(program, self._file) if unit.observe else Polling(),
+            waiting=waiting_blocks(program),
         )
 
 

@@ -11,6 +11,7 @@ import struct
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from emulator.jit.abi import Access, Space
 from emulator.jit.access_groups import AccessGroup
 from emulator.jit.builder import BITS, FLOATS, LANES, SIZE, Builder, Value, lanes_type
 from emulator.jit.shapes import Shape
@@ -122,7 +123,8 @@ class Emitter(ABC):
         """Writes a register; lanes whose guard is false keep the old value."""
         if isinstance(operand, Sink):
             return
-        assert isinstance(operand, Reg)
+        if not isinstance(operand, Reg):
+            raise TypeError(f"{operand} cannot be written")
         name = operand.name
         value = self.convert(value, self._registers[name], signed=signed)
         shape = self.shape_of(name)
@@ -136,12 +138,33 @@ class Emitter(ABC):
         self._current[name] = value
         self._dirty.add(name)
 
-    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:  # noqa: ARG002
-        """Returns a shuffle's result with undefined numbers where the lane it comes from takes no part (masked code).
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value, exempt: Value | None = None) -> Value:
+        """Returns a shuffle's result with undefined numbers where the lane it comes from takes no part.
 
-        ``source``: for each lane the one that it reads.
+        ``source``: for each lane the one that it reads. ``exempt`` (i1): the results are right as they are.
         """
-        return value
+        b = self.b
+        here, mask = self.active_bits(), self.read(instruction.operands[-1], "i32")
+        zero = b.integer("i32", 0)
+        present = b.op("and", b.op("lshr", b.op("and", here, mask), source), b.integer("i32", 1))
+        absent = b.op("and", here, b.ballot(b.compare("icmp eq", present, zero)))
+        bad = b.compare("icmp ne", absent, zero)
+        if exempt is not None:
+            bad = b.op("and", bad, b.negate(exempt))
+        value = self.materialise(value)
+        label, before = b.fresh("u"), b.current_label
+        b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n, !prof !2")
+        b.label(f"{label}y")
+        out = self.spill(value)
+        site = self.unit.site(instruction, Access.NONE, Space.GENERIC, 1)
+        arguments = (f"i32 {site}", f"i32 {absent.text}", f"ptr {self.spill(source)}", f"ptr {self.spill(mask)}")
+        self.call("emu_shuffle_absent", "ptr %ctx", *arguments, f"ptr {out}")
+        spoiled = self.fill(out, "i32")
+        end = b.current_label
+        b.line(f"br label %{label}n")
+        b.label(f"{label}n")
+        text = b.emit(f"phi {lanes_type('i32')} [ {spoiled.text}, %{end} ], [ {value.text}, %{before} ]")
+        return Value(text, "i32", True)
 
     def replace_where(self, condition: Value, name: str, value: Value, old: Value | None) -> None:
         """Gives a register, which has been written, another value where ``condition`` (i1) holds.

@@ -20,12 +20,14 @@ _lock = threading.Lock()
 
 @cache
 def host_target() -> Target:
+    """Returns the CPU of this machine, as LLVM names it; the first call initializes LLVM."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return Target(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
 def attributes(target: Target) -> str:
+    """Returns the line of LLVM IR that defines ``#0``, the attributes of all functions of a module."""
     width = "512" if target.has_avx512 else "256"
     return (
         f'attributes #0 = {{ nounwind "prefer-vector-width"="{width}" "target-cpu"="{target.cpu}" '
@@ -34,6 +36,10 @@ def attributes(target: Target) -> str:
 
 
 def module_text(declarations: Iterable[str], definitions: Iterable[str], target: Target) -> str:
+    """Returns a module's text.
+
+    ``!1`` marks branches that are nearly always taken, ``!2`` those that rarely are.
+    """
     return "\n".join(
         (
             'target triple = "x86_64-unknown-linux-gnu"',

@@ -154,7 +154,7 @@ def _tensor_flops(instruction: Instruction) -> tuple[str, int] | None:
         m, n, k = map(int, shape.groups())
         return operand.tensor_type, 2 * m * n * k // 4
     # d, a, b, c; or, of wmma with f16, d and c alone.
-    types = [scalar for scalar in instruction.types if scalar.fragment_code is not None]
+    types = [scalar for scalar in instruction.types if scalar.fragment_code is not None or scalar.tensor_type]
     operand = types[1] if len(types) == 4 else TYPES["f16"]
     if shape is None or not operand.tensor_type:
         return None

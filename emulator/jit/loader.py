@@ -8,7 +8,7 @@ from dataclasses import field
 
 from emulator.jit.abi import EmuContent, EmuKernel, EmuLine, EmuSharedArray, EmuSite
 from emulator.jit.artifact import Artifact, ArtifactError, Code, Description, Function
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
         *(EmuContent(files[c.file], c.line, c.block, *c[3:]) for c in d.instruction_mix)
     )
     heads, ends, live = (_words(values) for values in d.polling.tables())
+    waiting = _words(d.waiting)
     addresses = (ctypes.c_uint64 * max(1, len(d.symbols)))(*(resolve(name) for name in d.symbols))
     native = EmuKernel()
     native.name = d.name.encode()
@@ -73,7 +74,9 @@ def load_artifact(library: ctypes.CDLL, artifact: bytes | Artifact, resolve: Cal
     native.polling = heads
     native.live_ends = ends
     native.live = live
-    kept = (files, offsets, sizes, site_table, lines, arrays, contents, heads, ends, live, addresses)
+    native.waiting_count = len(d.waiting)
+    native.waiting = waiting
+    kept = (files, offsets, sizes, site_table, lines, arrays, contents, heads, ends, live, waiting, addresses)
     kernel = CompiledKernel(d, native, kept)
     for function, code in artifact.code.items():
         install(library, kernel, function, code)

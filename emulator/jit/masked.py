@@ -16,7 +16,7 @@ from emulator.jit.ops.meeting import take_met, wait_for_lanes
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.segments import Segment, cut_blocks
 from emulator.jit.shapes import Shape
-from emulator.jit.uniform import table_goals, table_lookup, uniform_entries
+from emulator.jit.uniform import table_lookup, uniform_entries
 from emulator.jit.unit import Unit
 from emulator.jit.warp_context import LANE_PC, MODE, PC, POLICY
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
@@ -28,6 +28,8 @@ _VECTOR = lanes_type("i32")
 
 
 class MaskedFunction(FunctionEmitter):
+    """The function for lanes that may be in different blocks, whose registers are all vectors."""
+
     is_uniform = False
     _has_met: Value | None = None  # the lanes come to the instruction that begins the segment with its results
 
@@ -190,29 +192,8 @@ class MaskedFunction(FunctionEmitter):
         take_met(self, instruction, has_met, old)
         self._has_met = None
 
-    def spoil_absent(self, instruction: Instruction, source: Value, value: Value) -> Value:
-        b = self.b
-        here, mask = self.active_bits(), self.read(instruction.operands[-1], "i32")
-        one = b.integer("i32", 1)
-        present = b.op("and", b.op("lshr", b.op("and", here, mask), source), one)
-        absent = b.op("and", here, b.ballot(b.compare("icmp eq", present, b.integer("i32", 0))))
-        bad = b.compare("icmp ne", absent, b.integer("i32", 0))
-        if self._has_met is not None:
-            bad = b.op("and", bad, b.negate(self._has_met))
-        value = self.materialise(value)
-        label, before = b.fresh("u"), b.current_label
-        b.line(f"br i1 {bad.text}, label %{label}y, label %{label}n")
-        b.label(f"{label}y")
-        out = self.spill(value)
-        site = self.unit.site(instruction, Access.NONE, Space.GENERIC, 1)
-        arguments = (f"i32 {site}", f"i32 {absent.text}", f"ptr {self.spill(source)}", f"ptr {self.spill(mask)}")
-        self.call("emu_shuffle_absent", "ptr %ctx", *arguments, f"ptr {out}")
-        spoiled = self.fill(out, "i32")
-        end = b.current_label
-        b.line(f"br label %{label}n")
-        b.label(f"{label}n")
-        text = b.emit(f"phi {_VECTOR} [ {spoiled.text}, %{end} ], [ {value.text}, %{before} ]")
-        return Value(text, "i32", True)
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value, exempt: Value | None = None) -> Value:
+        return super().spoil_absent(instruction, source, value, exempt or self._has_met)
 
     def _go_on(self, where: Value) -> None:
         b = self.b
@@ -294,7 +275,7 @@ class MaskedFunction(FunctionEmitter):
             self.trap_if(b.compare("icmp ne", self.active_bits(), b.integer("i32", 0)), site)
             return following
         if last.facts.flow is Flow.TABLE:
-            goals = table_goals(self.unit.program, last)
+            goals = self.unit.program.table_goals(last)
             return table_lookup(self, goals, self.read(last.operands[0], "i32"), int(following.text))
         if last.facts.flow is Flow.JUMP:
             operand = last.operands[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost).
-    ``observe`` tells the library of every access and warp-wide sync, and counts how often each basic block runs, with
-    how many lanes (native/exec/observe.h). ``target``: None is this CPU."""
+    """How kernels are compiled.
+
+    ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost). ``observe``
+    reports every access and warp-wide sync to the library, and counts how often each basic block runs, with how many
+    lanes (native/exec/observe.h). ``target``: None is this CPU.
+    """
 
     check_memory: bool = True
     observe: bool = False

@@ -18,6 +18,7 @@ from emulator.ptx.program import Program
 
 
 def polling_of(program: Program, file: RegisterFile) -> Polling:
+    """Returns the loops that may poll, and what is live at each block; nothing without such loops."""
     blocks = program.cfg.blocks
     constants = _constants(program)
     polls = [any(_polls(i, constants) for i in block.instructions) for block in blocks]
@@ -57,8 +58,11 @@ def _polls(i: Instruction, constants: frozenset[str]) -> bool:
 
 
 def _only_counting(program: Program, in_loops: frozenset[int]) -> frozenset[str]:
-    """Registers that begin with some value before the loops, have constants added to them, and are only compared with
-    what stays the same: all that they can tell is how often."""
+    """Returns the registers of loops that merely count the rounds.
+
+    They begin with some value before the loops, have constants added to them, and are only compared with what stays the
+    same.
+    """
     blocks = program.cfg.blocks
     changing = {name for index in in_loops for i in blocks[index].instructions for name in defs_and_uses(i)[0]}
     found = {name for block in blocks for i in block.instructions for name in defs_and_uses(i)[0]}

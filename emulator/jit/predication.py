@@ -1,4 +1,4 @@
-"""Finds short blocks that some lanes skip: ``if (lane == 0) part[warp] = sum;``
+"""Finds short blocks that some lanes skip, such as ``if (lane == 0) part[warp] = sum;``.
 
 The uniform function runs such a block under a predicate, which is much faster than to switch to the masked function and
 back.

@@ -8,7 +8,7 @@ from emulator.jit.builder import LANES, SIZE
 from emulator.jit.segments import cut_blocks
 from emulator.jit.shapes import Shapes
 from emulator.ptx.program import Program
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

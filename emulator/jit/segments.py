@@ -9,7 +9,7 @@ from __future__ import annotations
 from emulator.ptx.cfg import Block, Cfg, meets_elsewhere
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.ir import Instruction
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

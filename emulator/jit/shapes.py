@@ -1,11 +1,9 @@
-"""Which registers hold one value for the whole warp, or one value plus a constant per lane, while all 32 lanes run
-together.
+"""Finds registers that hold one value for the whole warp, or one value plus a constant per lane.
 
-A ``Shape`` says that lane l holds base + offsets[l], and that the base is a multiple of 2**align. None is "varying".
-The analysis is about straight uniform execution only: where lanes part, the generated code leaves uniform mode, and
-comes back after checking that the live registers have the shapes assumed here. Arithmetic wraps, so an offset may not
-be looked through when a 32-bit value is widened, unless the alignment of the base shows that adding the offset never
-carries (``disjoint``).
+A ``Shape`` describes such a register; None is "varying". The analysis is about straight uniform execution only, while
+all 32 lanes run together: where lanes part, the generated code leaves uniform mode, and comes back after checking that
+the live registers have the shapes assumed here. Arithmetic wraps, so an offset may not be looked through when a 32-bit
+value is widened, unless the alignment of the base shows that adding the offset never carries (``disjoint``).
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from emulator.ptx.facts import Divergence
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Pair, Reg, Sink, Special, Sym, Vec
 from emulator.ptx.program import Program
 from emulator.ptx.types import ScalarType
-from emulator.records import dataclass
+from records import dataclass
 
 LANES = 32
 _NO_OFFSETS = (0,) * LANES
@@ -28,6 +26,8 @@ _MOST = 63
 
 @dataclass(frozen=True, slots=True)
 class Shape:
+    """The values of a register: lane l holds base + ``offsets[l]``; 2**``align`` divides the base."""
+
     offsets: tuple[int, ...] = _NO_OFFSETS
     align: int = 0
 
@@ -61,6 +61,7 @@ def _shape(offsets: tuple[int, ...], align: int) -> Shape:
 
 
 def join(a: Shape | None, b: Shape | None) -> Shape | None:
+    """Returns the shape of a register that has one of two shapes; None where their offsets differ."""
     if a is None or b is None or a.offsets != b.offsets:
         return None
     return a if a.align <= b.align else b
@@ -96,9 +97,8 @@ class Shapes:
     """The result: ``of(register)``."""
 
     registers: Mapping[str, Shape | None]
-    widened: frozenset[
-        int
-    ]  # ids of instructions that widen a base with offsets: right only where adding them does not wrap
+    #: Ids of instructions that widen a base with offsets: right only where adding them does not wrap.
+    widened: frozenset[int]
     thread: tuple[Shape | None, Shape | None, Shape | None]
     constants: Mapping[str, int]  # registers that hold one number wherever they have been written
 
@@ -109,6 +109,7 @@ class Shapes:
 def special_shape(
     name: str, thread: tuple[Shape | None, Shape | None, Shape | None], block: tuple[int, int, int]
 ) -> Shape | None:
+    """Returns the shape of a special register; None for one that varies. ``thread``: those of %tid."""
     if name.startswith("%tid."):
         return thread["xyz".index(name[-1])]
     if name.startswith("%ntid."):

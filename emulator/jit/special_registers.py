@@ -115,6 +115,8 @@ def read_special_register(e: Emitter, name: str) -> Value:
         which = f"i32 {_OF_CLUSTER[kind] + axes}"
         result = Value(e.call("emu_cluster_register", "ptr %ctx", which, result="i32"), "i32")
         return b.compare("icmp ne", result, b.integer("i32", 0)) if kind == "is_explicit_cluster" else result
+    if kind == "current_graph_exec":
+        return Value(e.call("emu_current_graph", "ptr %ctx", result="i64"), "i64")
     if kind.startswith("lanemask_"):
         masks = {
             "lt": lambda lane: (1 << lane) - 1,

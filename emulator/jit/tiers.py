@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from emulator.jit.artifact import Artifact, Code, Function, Tier
 from emulator.jit.cache import Cache, KernelKey
 from emulator.ptx import Module
-from emulator.records import dataclass
+from records import dataclass
 
 if TYPE_CHECKING:
     from emulator.jit.compiler import Compilation

@@ -14,6 +14,7 @@ from emulator.jit.access_groups import access_groups_of
 from emulator.jit.builder import SIZE, Value, lanes_type
 from emulator.jit.function import BARRIER, BARRIER_QUIET, DONE, SWITCH, FunctionEmitter
 from emulator.jit.ops.barrier import arrive, check_mask, touches_memory_first
+from emulator.jit.ops.meeting import destinations
 from emulator.jit.predication import predicated_block
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shape, source_type
@@ -39,6 +40,8 @@ _MOST_LOOP_BLOCKS = 40
 
 
 class UniformFunction(FunctionEmitter):
+    """The function for warps whose 32 lanes run together."""
+
     is_uniform = True
 
     def __init__(self, unit: Unit, file: RegisterFile) -> None:
@@ -51,10 +54,10 @@ class UniformFunction(FunctionEmitter):
         self._has_restart = False  # somewhere in the block
 
     def _choose_homes(self) -> frozenset[str]:
-        """The registers that are SSA values across blocks: those of loops without barriers, while their vectors fit
-        the CPU's registers.
+        """Returns the registers that are SSA values across blocks.
 
-        The others are in the register file between blocks, which makes every way out of the function short.
+        They are those of loops without barriers, while their vectors fit the CPU's registers. The others are in the
+        register file between blocks, which makes every way out of the function short.
         """
         blocks = self.unit.program.cfg.blocks
         chosen: set[str] = set()
@@ -218,6 +221,15 @@ class UniformFunction(FunctionEmitter):
         if instruction.facts.has_effect or instruction.facts.reports_faults:
             self.forbid_restart()
 
+    def spoil_absent(self, instruction: Instruction, source: Value, value: Value, exempt: Value | None = None) -> Value:
+        """All lanes execute it: only those that a mask leaves out take no part."""
+        mask, target = self.constant(instruction.operands[-1]), destinations(instruction)[0]
+        if mask is not None and mask & 0xFFFFFFFF == 0xFFFFFFFF:
+            return value
+        if not isinstance(target, Reg) or self.shape_of(target.name) is not None:
+            return value  # all lanes read one, and get the same
+        return super().spoil_absent(instruction, source, value, exempt)
+
     def forbid_restart(self) -> None:
         self._restart_forbidden = True
 
@@ -346,7 +358,7 @@ class UniformFunction(FunctionEmitter):
 
     def _branch_table(self, block: Block, last: Instruction, live_out: frozenset[str]) -> None:
         b = self.b
-        goals = table_goals(self.unit.program, last)
+        goals = self.unit.program.table_goals(last)
         index = self.read(last.operands[0], "i32")
         self._write_back(live_out)
         if index.vector or last.guard is not None:
@@ -369,12 +381,6 @@ class UniformFunction(FunctionEmitter):
         self._park(self._live(following))
         b.store("i32", str(following), b.offset("%ctx", PC), 4)
         self.leave(BARRIER if touches_memory_first(self.unit.program.cfg, following) else BARRIER_QUIET)
-
-
-def table_goals(program: Program, last: Instruction) -> tuple[int, ...]:
-    operand = last.operands[1]
-    assert isinstance(operand, Sym)
-    return tuple(program.cfg.labels[name] for name in program.branch_tables[operand.name])
 
 
 def table_lookup(e: FunctionEmitter, goals: tuple[int, ...], index: Value, otherwise: int) -> Value:

@@ -19,7 +19,7 @@ from emulator.ptx.ir import Address, Imm, Instruction, Module, Reg, Vec
 from emulator.ptx.opcodes import OF_SYSTEM, STRONG
 from emulator.ptx.program import Program
 from emulator.ptx.provenance import accessed_variable, shared_variables
-from emulator.records import dataclass
+from records import dataclass
 
 
 def order_of(instruction: Instruction, kind: Access) -> Order:
@@ -33,6 +33,9 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
         if "cta" in modifiers:
             order |= Order.BLOCK
     if "release" in modifiers or "acq_rel" in modifiers:
+        order |= Order.RELEASE
+    if kind is Access.LOAD and "sync" in modifiers:
+        # The warp's lanes come together to load a matrix: each has done what it does before.
         order |= Order.RELEASE
     if kind is Access.ATOMIC and "exch" in modifiers:
         order |= Order.BLIND

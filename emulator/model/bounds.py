@@ -11,8 +11,8 @@ from emulator.model.gpu import Gpu
 from emulator.model.machine import machine_instructions
 from emulator.model.occupancy import Occupancy, occupancy_of
 from emulator.profile import Counters, LaunchProfile
-from emulator.records import dataclass
 from emulator.runtime.report import LaunchStats
+from records import dataclass
 
 WARP = 32
 SECTOR_BYTES = 32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from emulator.model.gpu import Gpu
-from emulator.records import dataclass
+from records import dataclass
 
 _WARP = 32
 #: A warp gets registers in units of this many (CUDA Occupancy Calculator, "Register allocation unit size").

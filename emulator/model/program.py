@@ -13,13 +13,13 @@ from emulator.model.time import ModelledTime, modelled_time
 from emulator.model.transfers import host_times, transfer_times
 from emulator.profile import Counters, LaunchProfile
 from emulator.profile.counters import add
-from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from emulator.runtime.report import Dim3, LaunchStats
 from emulator.wording import CUDA, Wording
+from records import dataclass
 
 #: Goes up with every change that gives another time for the same profile: times of two versions are not comparable.
-MODEL_VERSION = 5
+MODEL_VERSION = 6
 _MOST_REASONS = 8
 _MOST_LINES = 10
 #: Fraction of the program's time below which a kernel or transfer is not explained.

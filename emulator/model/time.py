@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from emulator.model.bounds import bounds_of
 from emulator.model.gpu import Gpu
 from emulator.model.why import reasons
-from emulator.records import dataclass
 from emulator.runtime.report import LaunchStats
 from emulator.wording import CUDA, Wording
+from records import dataclass
 
 #: Exponent of the norm that combines the bounds: parts of the GPU that are about equally busy slow each other down.
 _OVERLAP = 2.0

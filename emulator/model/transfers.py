@@ -12,18 +12,27 @@ from emulator.replay.recording import Transfers
 #: A program's own code on the host takes no time up to this, and what the launches and copies take that it asks for:
 #: such code only asks for them. The processor's clock has that much noise.
 HOST_ALLOWANCE_S = 100e-6
+#: The same of a program that has read from the device in this call: in 100 µs a processor does the whole of a small
+#: task. Little more than it takes to get going; of such a program each microsecond above it counts, so that noise
+#: costs no more than itself.
+READER_ALLOWANCE_S = 5e-6
 
 
 def host_times(transfers: Transfers, operations: int, gpu: Gpu) -> tuple[float, float]:
     """Returns the seconds that the host computes while the device is idle, and while it has work.
 
     ``operations`` is how many launches, copies and memsets the host asks for. Below what these account for, both are
-    0; above it they count in full.
+    0; above it they count in full. A host that may know what is on the device has a smaller allowance, and what is
+    above it counts, first as time while the device is idle.
     """
     alone_s, beside_s = 1e-9 * transfers.host_ns, 1e-9 * transfers.overlapped_host_ns
-    if alone_s + beside_s <= HOST_ALLOWANCE_S + operations * gpu.launch.each_s:
+    total_s, asking_s = alone_s + beside_s, operations * gpu.launch.each_s
+    if total_s > HOST_ALLOWANCE_S + asking_s:
+        return alone_s, beside_s
+    more_s = total_s - asking_s - READER_ALLOWANCE_S
+    if not transfers.tells_the_host or more_s <= 0:
         return 0.0, 0.0
-    return alone_s, beside_s
+    return min(alone_s, more_s), max(0.0, more_s - alone_s)
 
 
 def transfer_times(transfers: Transfers, gpu: Gpu) -> dict[str, float]:

@@ -55,7 +55,8 @@ EMU_HOST void emu_set_observe(uint32_t check_full, uint32_t profile) {
     set_observe({check_full != 0, profile != 0, observe_settings().tell_silent});
 }
 
-// The error that a synchronisation of the whole device would show: a sticky one, or this thread's last, which is forgotten.
+// The error that a synchronisation of the whole device would show: a sticky one, or this thread's last, which is
+// forgotten.
 // `*message` lives until the next call.
 EMU_HOST int emu_take_error(const char **message) {
     static thread_local std::string text;

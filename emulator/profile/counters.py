@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import fields
 
-from emulator.records import dataclass
+from records import dataclass
 
 #: Classes of warp instructions.
 CLASSES = (
@@ -82,9 +82,11 @@ class LineProfile:
 
 @dataclass(frozen=True, slots=True)
 class LaunchProfile:
-    """``busiest_block``, ``busiest_warp``: of each counter the most that any of them has; of a warp only what it
-    executes and waits for: instructions, steps, flops, loads and those that missed, ``awaited_*``, ``swap_rounds``.
-    ``lines``: the ten that cost most by the README's order, worst first.
+    """The counters of one launch: in all, of its busiest parts, and by line.
+
+    ``busiest_block``, ``busiest_warp``: of each counter the most that any of them has; of a warp only what it executes
+    and waits for: instructions, steps, flops, loads and those that missed, ``awaited_*``, ``swap_rounds``. ``lines``:
+    the ten that cost most by the README's order, worst first.
 
     ``dram_*_bytes`` is what got past the modelled L2. ``barriers``: arrivals of warps at barriers of the block.
     ``registers_per_thread`` is ptxas's, None where nothing tells it. ``local_bytes`` is of one thread.

@@ -217,14 +217,14 @@ class BodyReader:
 
     def _read_operand(self, text: str) -> Operand:
         first = text[0]
-        if first == "{":
+        if first == "{" and text[-1] == "}":
             return Vec(tuple(self._operand(t) for t in split_list(text[1:-1])))
         if first == "[":
             return self._address(text)
         if text == "_":
             return Sink()
         if "|" in text:
-            left, right = text.split("|")
+            left, right = text.rsplit("|", 1)
             return Pair(self._operand(left.strip()), self._operand(right.strip()))
         if first == "!":
             return Reg(self._resolve(text[1:].strip()), negated=True)
@@ -260,6 +260,7 @@ class BodyReader:
 
 
 def parse_immediate(text: str) -> Imm:
+    """Returns an integer, or the bit pattern of a float: of 32 bits for ``0f``, else of 64."""
     found = _FLOAT.match(text)
     if found:
         return Imm(int(found.group(1), 16), 32) if found.group(1) else Imm(int(found.group(2), 16), 64)

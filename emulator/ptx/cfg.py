@@ -8,11 +8,13 @@ from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.errors import PtxError
 from emulator.ptx.facts import Flow, Sync
 from emulator.ptx.ir import Imm, Instruction, Label, Operand, Reg, Sym
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(slots=True)
 class Block:
+    """A basic block: its number, and the blocks that may follow it."""
+
     index: int
     instructions: list[Instruction]
     successors: tuple[int, ...] = ()
@@ -21,6 +23,8 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Cfg:
+    """The control flow of a function: ``blocks`` in order of the text, and the block of each label."""
+
     blocks: tuple[Block, ...]
     labels: dict[str, int]
     loop_heads: frozenset[int]  # targets of backward edges
@@ -126,15 +130,16 @@ def _successors(block: Block, labels: dict[str, int], tables: dict[str, tuple[st
             raise PtxError(f"branch to {name}, which is not there")
         return labels[name]
 
+    def named(operand: Operand) -> str:
+        if not isinstance(operand, Sym):
+            raise PtxError(f"branch to {operand}, which is not a label")
+        return operand.name
+
     flow = last.facts.flow
     if flow is Flow.JUMP:
-        operand = last.operands[0]
-        assert isinstance(operand, Sym)
-        goal: tuple[int, ...] = (target(operand.name),)
+        goal: tuple[int, ...] = (target(named(last.operands[0])),)
     elif flow is Flow.TABLE:
-        operand = last.operands[1]
-        assert isinstance(operand, Sym)
-        goal = tuple(dict.fromkeys(target(name) for name in tables[operand.name]))
+        goal = tuple(dict.fromkeys(target(name) for name in tables[named(last.operands[1])]))
     elif flow in (Flow.LEAVE, Flow.TRAP):
         goal = ()
     else:

@@ -129,6 +129,7 @@ _HEADER = re.compile(
 
 
 def parse_function_header(header: str, *, defined: bool) -> Function:
+    """Returns the function of a header, without its body. Raises PtxError."""
     flat = _DROPPED.sub(" ", header)
     match = _HEADER.match(flat.strip())
     if match is None:

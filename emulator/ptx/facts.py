@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum, Flag, auto
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 class Emission(Enum):

@@ -34,6 +34,7 @@ _Body = list[Instruction | Label]
 
 
 def needs_stack(kernel: Piece, shared: dict[str, Piece]) -> bool:
+    """Returns whether a kernel needs a stack: it calls functions that it shares, or allocates there."""
     return bool(shared) or any(i.opcode in ("alloca", "stacksave", "stackrestore") for i in kernel.instructions())
 
 

@@ -55,8 +55,10 @@ def choices(
     prefix: str,
     registers: dict[str, ScalarType],
 ) -> Iterator[Instruction | Label]:
-    """``call``, whose target is a register, as comparisons and direct calls. Labels and registers begin with
-    ``prefix``."""
+    """Yields ``call``, whose target is a register, as comparisons and direct calls.
+
+    Labels and registers begin with ``prefix``.
+    """
     results, target, arguments = call.operands
     end = Sym(f"{prefix}end")
     if call.guard is not None:

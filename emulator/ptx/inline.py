@@ -7,20 +7,33 @@ those (``indirect``). Functions that may call themselves, by whatever way, canno
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 
-from emulator.ptx.errors import Unsupported
+from emulator.ptx.device_runtime import helper_of, is_refused
+from emulator.ptx.errors import PtxError, Unsupported
 from emulator.ptx.indirect import address_taken, choices, fitting, with_function_addresses
-from emulator.ptx.ir import Function, Guard, Instruction, Label, Module, Operand, Reg, Sym, Variable, Vec
+from emulator.ptx.ir import (
+    Address,
+    Function,
+    Guard,
+    Imm,
+    Instruction,
+    Label,
+    Module,
+    Operand,
+    Pair,
+    Reg,
+    Sym,
+    Variable,
+    Vec,
+)
 from emulator.ptx.parser import parse_body
-from emulator.ptx.renaming import renamed
 from emulator.ptx.types import TYPES, ScalarType
-from emulator.records import dataclass
+from records import dataclass
 
 # Functions of the CUDA device runtime: instructions of our own, done by helpers.
 BUILTIN_CALLS = frozenset(("vprintf", "__assertfail", "malloc", "free"))
-_DEVICE_RUNTIME = "__cudaCDP2"  # how the names of its functions begin: launches from kernels, and what they need
 STACK_TOP = "%stack.top"  # no name of PTX has a dot
 _MAX_INLINED = 200_000
 
@@ -95,7 +108,7 @@ class _Inliner:
             if isinstance(item, Label):
                 piece.body.append(Label(names.get(item.name, item.name)))
                 continue
-            instruction = renamed(item, names) if names else item
+            instruction = _renamed(item, names) if names else item
             if instruction.opcode == "ret" and end is not None:
                 instruction = Instruction("bra", (), (Sym(end),), instruction.guard, instruction.location)
             if instruction.opcode == "call":
@@ -120,11 +133,11 @@ class _Inliner:
                 else:
                     piece.body.append(item)
             return
-        if target.name in BUILTIN_CALLS:
+        if target.name in BUILTIN_CALLS or helper_of(target.name):
             piece.body.append(replace(call, operands=(*results.items, target, *arguments.items)))
             return
-        if target.name.startswith(_DEVICE_RUNTIME):
-            raise Unsupported(f"dynamic parallelism ({target.name})", where.file, where.line)
+        if is_refused(target.name):
+            raise Unsupported(f"a function of the device runtime ({target.name})", where.file, where.line)
         callee = self._module.functions.get(target.name)
         if callee is None or not callee.defined:
             raise Unsupported(f"the device function {target.name}", where.file, where.line)
@@ -145,7 +158,8 @@ class _Inliner:
     def _inline(self, callee: Function, piece: Piece, prefix: str, actual: list[Operand], call: Instruction) -> None:
         names = self._declare(callee, piece, prefix)
         for formal, given in zip((*callee.returns, *callee.parameters), actual, strict=True):
-            assert isinstance(given, Sym)
+            if not isinstance(given, Sym):
+                raise PtxError(f"a call passes {given}, which is not a parameter")
             names[formal.name] = given.name
         end, top = f"{prefix}end", f"{prefix}top"
         allocates = any(i.opcode == "alloca" for i in callee.instructions())
@@ -214,3 +228,30 @@ def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
             found.add(name)
             work += graph[name]
     return found
+
+
+def _renamed(instruction: Instruction, names: Mapping[str, str]) -> Instruction:
+    """Returns the instruction with its registers and symbols under their new ``names``; others keep theirs.
+
+    A copy of a function must not share registers with the original.
+    """
+
+    def operand(o: Operand) -> Operand:
+        if isinstance(o, Reg):
+            return Reg(names.get(o.name, o.name), o.negated)
+        if isinstance(o, Sym):
+            return Sym(names.get(o.name, o.name), o.offset)
+        if isinstance(o, Address):
+            base = operand(o.base)
+            assert isinstance(base, Reg | Sym | Imm)
+            return Address(base, o.offset)
+        if isinstance(o, Vec):
+            return Vec(tuple(operand(x) for x in o.items))
+        if isinstance(o, Pair):
+            return Pair(operand(o.first), operand(o.second))
+        return o
+
+    guard = instruction.guard
+    if guard is not None:
+        guard = Guard(names.get(guard.reg, guard.reg), guard.negated)
+    return replace(instruction, operands=tuple(operand(o) for o in instruction.operands), guard=guard)

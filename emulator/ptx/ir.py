@@ -9,7 +9,7 @@ from emulator.ptx.errors import Unsupported
 from emulator.ptx.facts import Facts
 from emulator.ptx.opcodes import facts_of
 from emulator.ptx.types import TYPES, ScalarType
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ NOWHERE = Location("", 0)
 
 @dataclass(frozen=True, slots=True)
 class Reg:
+    """A register by its name, ``%`` included."""
+
     name: str
     negated: bool = False  # "!%p1"
 
@@ -54,18 +56,22 @@ class Sym:
 
 @dataclass(frozen=True, slots=True)
 class Address:
+    """A place in memory: ``base`` plus ``offset`` bytes."""
+
     base: Reg | Sym | Imm
     offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Vec:
+    """The elements of a vector, written ``{a, b}``."""
+
     items: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """``d|p``"""
+    """Two destinations of one instruction, written ``d|p``."""
 
     first: Operand
     second: Operand
@@ -81,12 +87,16 @@ Operand = Reg | Imm | Special | Sym | Address | Vec | Pair | Sink
 
 @dataclass(frozen=True, slots=True)
 class Guard:
+    """The predicate that an instruction depends on, ``@%p1`` or ``@!%p1``."""
+
     reg: str
     negated: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instruction:
+    """One instruction: ``ld.global.u32`` has the opcode ``ld`` and the modifiers ``global`` and ``u32``."""
+
     opcode: str
     modifiers: tuple[str, ...]
     operands: tuple[Operand, ...]
@@ -123,6 +133,8 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Label:
+    """A place in a body that branches name."""
+
     name: str
 
 
@@ -177,6 +189,8 @@ class Function:
 
 @dataclass(slots=True)
 class Module:
+    """A file of PTX: its variables and functions by name, and the source files by their numbers."""
+
     version: str
     target: str
     files: dict[int, str]

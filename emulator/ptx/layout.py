@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from emulator.ptx.inline import Piece
 from emulator.ptx.ir import Address, Function, Instruction, Label, Module, Special, Sym, Variable
-from emulator.records import dataclass
+from records import dataclass
 
 #: Bytes of shared memory that the system takes from each block from compute capability 8.0 on (CUDA C++ Programming
 #: Guide, "Compute Capabilities").
@@ -32,7 +32,7 @@ class Layout:
 
 def lay_out_memory(module: Module, kernel: Piece, body: Sequence[Instruction | Label]) -> Layout:
     """Places the parameters and variables of a kernel whose calls are inlined into ``body``."""
-    parameters, parameter_bytes = _lay_out_parameters(kernel.function)
+    parameters, parameter_bytes = lay_out_parameters(kernel.function)
     local, local_bytes = _lay_out(v for v in kernel.variables.values() if v.space in ("local", "param"))
     reserved = RESERVED_SHARED_BYTES if _reads_reserved(body) else 0
     shared, shared_bytes = _lay_out_shared(module, kernel, body, reserved)
@@ -43,7 +43,8 @@ def _align(offset: int, align: int) -> int:
     return -(-offset // align) * align
 
 
-def _lay_out_parameters(entry: Function) -> tuple[dict[str, tuple[int, int]], int]:
+def lay_out_parameters(entry: Function) -> tuple[dict[str, tuple[int, int]], int]:
+    """Returns the offset and size of each parameter by name, and the bytes of all of them."""
     offsets: dict[str, tuple[int, int]] = {}
     end = 0
     for parameter in entry.parameters:

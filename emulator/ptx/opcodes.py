@@ -106,6 +106,16 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
         _MEMORY,
         _EFFECT,
     )
+    # Textures and surfaces. Texels lie in global memory, wherever the address comes from.
+    image = {"space": "global", "reports_faults": True, "divergence": Divergence.ALWAYS}
+    shapes = "1d 2d 3d a1d a2d"
+    yield "tex", f"base level grad {shapes} cube acube v4", _MEMORY, image
+    yield "tld4", "r g b a 2d v4", _MEMORY, image
+    yield "suld", f"b {shapes} v2 v4 trap clamp zero {_CACHES}", _MEMORY, image
+    yield "sust", f"b {shapes} v2 v4 trap clamp zero {_CACHES}", _MEMORY, {**image, **_EFFECT, "memory": Memory.STORE}
+    yield "sured", f"b {shapes} add min max and or trap clamp zero", _ATOMIC, {**image, **_EFFECT}
+    query = "width height depth array_size num_mipmap_levels normalized_coords"
+    yield "txq suq", query, _OTHER, {"reports_faults": True, "divergence": Divergence.ALWAYS}
     yield "prefetch prefetchu discard applypriority", _ANY, _OTHER, _NO_RESULT
     yield "membar fence", _ANY, _SYNC, _NO_RESULT
     # Barriers of a block, and of threads that count down.
@@ -165,7 +175,7 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "stackrestore", _ANY, _OTHER, {**_LOWERED, **_NO_RESULT}
     yield "stackcheck", _ANY, _OTHER, _NO_RESULT
     yield "param", _ANY, _OTHER, {"is_counted": False}
-    yield "call_printf call_malloc", _ANY, _CONTROL, {"has_effect": True, "divergence": Divergence.ALWAYS}
+    yield "call_printf call_malloc call_device", _ANY, _CONTROL, {"has_effect": True, "divergence": Divergence.ALWAYS}
     yield "call_free call_assertfail", _ANY, _CONTROL, _EFFECT
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from emulator.ptx.device_runtime import helper_of
 from emulator.ptx.errors import Unsupported
 from emulator.ptx.inline import Piece
 from emulator.ptx.ir import Address, Instruction, Label, Operand, Reg, Sink, Sym, Vec
 from emulator.ptx.types import ScalarType, untyped
+
+_MOST_OF_A_REGISTER = 8  # bytes
 
 
 def promote_call_parameters(pieces: Iterable[Piece]) -> None:
@@ -63,7 +66,7 @@ def _promote(piece: Piece) -> None:
                 body.extend(_parameter_moves(item, address, registers))
                 continue
         elif isinstance(item, Instruction) and item.opcode == "call":
-            item = _call_on_registers(item, piece, registers)
+            item = _call_on_registers(item, piece, registers, parts)
         body.append(item)
     piece.variables = {name: v for name, v in piece.variables.items() if name not in candidates}
     piece.body = body
@@ -94,18 +97,28 @@ def _parameter_moves(item: Instruction, address: Address, registers: dict[str, S
     return moves
 
 
-def _call_on_registers(call: Instruction, piece: Piece, registers: dict[str, ScalarType]) -> Instruction:
-    """Returns a call of a builtin with registers for its parameters: (result?, arguments…)."""
+def _call_on_registers(
+    call: Instruction, piece: Piece, registers: dict[str, ScalarType], parts: dict[str, dict[int, int]]
+) -> Instruction:
+    """Returns a call of a builtin with registers for its parameters: (result?, arguments…).
+
+    A structure has one for each of its parts.
+    """
     operands: list[Operand] = []
     for operand in call.operands:
         variable = piece.variables.get(operand.name) if isinstance(operand, Sym) else None
-        operands.append(
-            operand if variable is None else _parameter_register(variable.name, 0, variable.size, registers)
-        )
+        if variable is None:
+            operands.append(operand)
+            continue
+        whole = {0: variable.size}
+        accessed = parts[variable.name] if variable.size > _MOST_OF_A_REGISTER else whole
+        operands += [_parameter_register(variable.name, at, size, registers) for at, size in sorted(accessed.items())]
     target = next(o for o in operands if isinstance(o, Sym))
     position = operands.index(target)
     opcode = {"vprintf": "printf", "__assertfail": "assertfail"}.get(target.name, target.name)
+    helper = helper_of(target.name)
     results = tuple(operands[:position])
-    if opcode == "printf" and not results:
+    if (opcode == "printf" or helper) and not results:
         results = (Sink(),)
-    return Instruction(f"call_{opcode}", (), (*results, *operands[position + 1 :]), call.guard, call.location)
+    name, modifiers = ("call_device", (helper,)) if helper else (f"call_{opcode}", ())
+    return Instruction(name, modifiers, (*results, *operands[position + 1 :]), call.guard, call.location)

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from emulator.ptx.body import BodyReader
 from emulator.ptx.declarations import parse_function_header, parse_variable
-from emulator.ptx.errors import MALFORMED, PtxError
+from emulator.ptx.errors import MALFORMED, PtxError, Unsupported
 from emulator.ptx.ir import Function, Module
 
+_LATEST_MAJOR = 9
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"\n]*"', re.DOTALL)
 _FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"[^\n]*')
 _TOP = re.compile(
@@ -40,11 +41,21 @@ def parse_module(text: str) -> Module:
         raise PtxError(f"cannot read this PTX: {error}") from error
 
 
+def _check_version(version: str) -> None:
+    """Raises ``PtxError`` for anything but a version, and ``Unsupported`` for one of a later major release."""
+    found = re.fullmatch(r"(\d+)\.\d+", version)
+    if found is None or int(found[1]) == 0:
+        raise PtxError(f".version {version}: there is no such version of PTX")
+    if int(found[1]) > _LATEST_MAJOR:
+        raise Unsupported(f"PTX of version {version}: build the program with nvcc 13, whose PTX is {_LATEST_MAJOR}.x,")
+
+
 def _read(text: str) -> Module:
     version = re.search(r"\.version\s+(\S+)", text)
     target = re.search(r"\.target\s+([\w, ]+)", text)
     if version is None:
         raise PtxError("no .version directive: this is not PTX")
+    _check_version(version.group(1))
     module = Module(version.group(1), target.group(1).strip() if target else "", {}, {}, {})
     for match in _FILE.finditer(text):
         module.files[int(match.group(1))] = match.group(2)

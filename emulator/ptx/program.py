@@ -10,11 +10,11 @@ from emulator.ptx.effects import CARRY
 from emulator.ptx.errors import MALFORMED, PtxError
 from emulator.ptx.frames import lower_stack, needs_stack
 from emulator.ptx.inline import Piece, inline_calls
-from emulator.ptx.ir import Function, Instruction, Label, Module
+from emulator.ptx.ir import Function, Instruction, Label, Module, Sym
 from emulator.ptx.layout import Layout, lay_out_memory
 from emulator.ptx.parameters import promote_call_parameters
 from emulator.ptx.types import TYPES, ScalarType
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,12 @@ class Program:
         See ``build_cfg``.
         """
         return replace(self, cfg=build_cfg(self.body, self.branch_tables, instructions))
+
+    def table_goals(self, branch: Instruction) -> tuple[int, ...]:
+        """Returns the blocks that this ``brx.idx`` may branch to, in the order of its table."""
+        table = branch.operands[1]
+        assert isinstance(table, Sym)
+        return tuple(self.cfg.labels[name] for name in self.branch_tables[table.name])
 
 
 def build_program(module: Module, name: str) -> Program:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 class Kind(Enum):

@@ -10,8 +10,11 @@ from emulator.runtime.runtime import Runtime
 
 
 class Recorder:
-    """Begins at once; load the program afterwards, so that nothing is missed. Buffers from ``Runtime.malloc``, and what
-    is written to them through ``Runtime.view``, are not part of it: whoever replays it brings them."""
+    """A recorder of what a program asks of the device, which begins at once.
+
+    Load the program afterwards, so that nothing is missed. Buffers from ``Runtime.malloc``, and what is written to them
+    through ``Runtime.view``, are not part of it: whoever replays it brings them.
+    """
 
     def __init__(self, runtime: Runtime, *, most_bytes: int) -> None:
         self._runtime = runtime

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 
-from emulator.records import dataclass
+from records import dataclass
 
 _HEAD = struct.Struct("<II")  # version, modules
 _MODULE = struct.Struct("<Q32s")
@@ -21,10 +21,12 @@ class RecordingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """How often and how many bytes a program copied from the host, to the host, and on the device, in its last call;
-    its memsets; the allocations and variables that host and device share, of which only what the host writes is
-    counted; how often it registered memory of the host (``cudaHostRegister``), which a replay does not have; and the
-    processor time of its own code on the host in nanoseconds, while the device was idle and while it had work.
+    """Counts of what a program moved between host and device in its last call.
+
+    They are how often and how many bytes it copied from the host, to the host, and on the device; its memsets; the
+    allocations and variables that host and device share, of which only what the host writes is counted; how often it
+    registered memory of the host (``cudaHostRegister``), which a replay does not have; and the processor time of its
+    own code on the host in nanoseconds, while the device was idle and while it had work.
     """
 
     writes: int = 0

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from dataclasses import fields
 
-from emulator.replay.images import images_of
+from emulator.fat_binaries import fat_binaries
 from emulator.replay.recording import Recording, RecordingError, Transfers
+from emulator.runtime.fatbinary import FatBinaryError
 from emulator.runtime.library import NativeTransfers
+from emulator.runtime.modules import digest_of
 from emulator.runtime.runtime import Runtime
 
 
 class Replay:
-    """One to a process, which has loaded no program. Its device code comes out of ``program``, the file; the recording
-    tells which kernels run, and on what.
+    """A replay of a recorded program, one to a process, which has loaded no program.
+
+    Its device code comes out of ``program``, the file; the recording tells which kernels run, and on what.
 
     The buffers that the program was given must be at the addresses that they had (``Runtime.malloc(.., at=..)``). What
     the program found in memory that it had allocated, or in its variables, it finds again.
@@ -37,6 +41,22 @@ class Replay:
         self.transfers = Transfers(**{field.name: getattr(counted, field.name) for field in fields(Transfers)})
 
     def run(self) -> None:
-        """Does the steps of the next call, in order. What goes wrong is an error of the device's, as with a program
-        (``Runtime.synchronize``)."""
+        """Does the steps of the next call, in order.
+
+        Errors are those of the device, as with a program (``Runtime.synchronize``).
+        """
         self._library.emu_replay_run()
+
+
+def images_of(program: bytes) -> dict[bytes, bytes]:
+    """Returns the fat binaries of a 64-bit ELF file by the hash of their PTX (``runtime.modules.digest_of``).
+
+    Leaves out what it cannot read. A program that was linked from several objects with ``-rdc=true`` has none.
+    """
+    found = {}
+    for image in fat_binaries(program):
+        try:
+            found[digest_of(image)] = image
+        except (FatBinaryError, struct.error):
+            continue
+    return found

@@ -10,7 +10,7 @@ import ctypes
 import struct
 from collections.abc import Iterator
 
-from emulator.records import dataclass
+from records import dataclass
 
 _MAGIC = 0xBA55ED50
 _HEADER = struct.Struct("<IHHQ")  # magic, version, header size, size of the entries
@@ -62,6 +62,11 @@ def ptx_images(data: bytes) -> list[PtxImage]:
         PtxImage(architecture, payload.rstrip(b"\0").decode("utf-8", errors="replace"))
         for architecture, payload in _payloads(data, _KIND_PTX)
     ]
+
+
+def ptx_architectures(data: bytes) -> list[int]:
+    """Returns the architecture of each PTX image, 80 for compute_80. Raises as ``ptx_images`` does."""
+    return [fields[8] for _, fields in _entries(data) if fields[0] == _KIND_PTX]
 
 
 def cubins(data: bytes) -> list[Cubin]:

@@ -18,7 +18,7 @@ from emulator.jit.cache import Cache, KernelKey
 from emulator.jit.loader import CompiledKernel, install, load_artifact
 from emulator.jit.tiers import TieredKernel
 from emulator.ptx import Module
-from emulator.records import dataclass
+from records import dataclass
 
 _log = logging.getLogger(__name__)
 

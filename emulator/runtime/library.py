@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 
 class NativeSettings(ctypes.Structure):
+    """``EmuSettings``: limits and checks of a runtime, and the GPU that programs see.
+
+    host.h gives the units, and what 0 means.
+    """
+
     _fields_ = [
         ("memory_bytes", c_uint64),
         ("warp_instructions", c_uint64),
@@ -95,6 +100,8 @@ def native_settings(
 
 
 class NativeReport(ctypes.Structure):
+    """``EmuReport``: sums over the launches; ``faults`` and ``extents`` say how many can be asked for."""
+
     _fields_ = [
         ("warp_instructions", c_uint64),
         ("fault_count", c_uint64),
@@ -111,6 +118,8 @@ class NativeReport(ctypes.Structure):
 
 
 class NativeExtent(ctypes.Structure):
+    """``EmuExtent``: bytes of shared memory, ``begin`` to ``end``, that a line of a launch reaches."""
+
     _fields_ = [
         ("kernel", c_char_p),
         ("file", c_char_p),
@@ -127,6 +136,8 @@ class NativeExtent(ctypes.Structure):
 
 
 class NativeLaunch(ctypes.Structure):
+    """``EmuLaunch``: one launch, its shape and its cost on this machine."""
+
     _fields_ = [
         ("kernel", c_char_p),
         ("grid", c_uint32 * 3),
@@ -137,6 +148,8 @@ class NativeLaunch(ctypes.Structure):
 
 
 class NativeCounters(ctypes.Structure):
+    """``Counters``: the counts of a launch, a block, a warp or a line; see ``emulator.profile.counters``."""
+
     _fields_ = [
         ("warp_instructions", c_uint64 * len(CLASSES)),
         *((name, c_uint64) for name in COUNTS),
@@ -145,10 +158,14 @@ class NativeCounters(ctypes.Structure):
 
 
 class NativeLaunchCounters(ctypes.Structure):
+    """``LaunchCounters``: the counts that only a whole launch has."""
+
     _fields_ = [(name, c_uint64) for name in LAUNCH_COUNTS]
 
 
 class NativeProfile(ctypes.Structure):
+    """``EmuProfile``: the profile of one launch; ``lines`` says how many lines can be asked for."""
+
     _fields_ = [
         ("totals", POINTER(NativeCounters)),
         ("busiest_block", POINTER(NativeCounters)),
@@ -159,10 +176,14 @@ class NativeProfile(ctypes.Structure):
 
 
 class NativeProfileLine(ctypes.Structure):
+    """``EmuProfileLine``: the counts of one source line of a launch."""
+
     _fields_ = [("file", c_char_p), ("counters", POINTER(NativeCounters)), ("line", c_uint32)]
 
 
 class NativeFault(ctypes.Structure):
+    """``EmuFault``: one fault, with the other access of a race where ``has_other`` is 1."""
+
     _fields_ = [
         ("kind", c_char_p),
         ("message", c_char_p),
@@ -187,6 +208,8 @@ class NativeFault(ctypes.Structure):
 
 
 class NativeEndings(ctypes.Structure):
+    """``EmuEndings``: how a program ended, and how many errors of calls and leaks can be asked for."""
+
     _fields_ = [
         ("call_error_count", c_uint64),
         ("leak_count", c_uint64),
@@ -205,6 +228,8 @@ class NativeEndings(ctypes.Structure):
 
 
 class NativeCallError(ctypes.Structure):
+    """``EmuCallError``: a call of the runtime that failed, and whether the program looked at the error."""
+
     _fields_ = [
         ("kind", c_char_p),
         ("message", c_char_p),
@@ -216,6 +241,8 @@ class NativeCallError(ctypes.Structure):
 
 
 class NativeTransfers(ctypes.Structure):
+    """``EmuTransfers``: the transfers of a recorded program; see ``emulator.replay.Transfers``."""
+
     _fields_ = [
         ("writes", c_uint64),
         ("written_bytes", c_uint64),
@@ -233,16 +260,21 @@ class NativeTransfers(ctypes.Structure):
 
 
 class NativeLeak(ctypes.Structure):
+    """``EmuLeak``: memory of ``size`` bytes that a program did not free."""
+
     _fields_ = [("allocation", c_char_p), ("frames", c_char_p), ("size", c_uint64)]
 
 
 class KernelInfo(ctypes.Structure):
+    """``EmuKernelInfo``: the properties of a kernel that are known before it is compiled."""
+
     _fields_ = [
         ("static_shared_bytes", c_uint32),
         ("local_bytes", c_uint32),
         ("constant_bytes", c_uint32),
         ("max_threads", c_uint32),
         ("cluster", c_uint32 * 3),
+        ("param_bytes", c_uint32),
     ]
 
 
@@ -254,6 +286,8 @@ MakeCode = ctypes.CFUNCTYPE(c_int, c_uint64, c_uint32)
 
 
 class Callbacks(ctypes.Structure):
+    """``EmuCallbacks``: functions that the library calls; each returns 0, or a cudaError code."""
+
     _fields_ = [
         ("load_module", LoadModule),
         ("describe_kernel", DescribeKernel),
@@ -301,6 +335,7 @@ _FUNCTIONS: dict[str, tuple[object, ...]] = {
     "emu_replay_reason": (c_char_p,),
     "emu_report_replay": (c_int, c_char_p, c_uint64),
     "emu_error_name": (c_char_p, c_int),
+    "emu_result_name": (c_char_p, c_int),
     "cudaGetLastError": (c_int,),
 }
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from ctypes import c_uint32
 
 from emulator.ptx import Module, PtxError, Unsupported, Variable
+from emulator.ptx.device_runtime import add_kernel_handles
+from emulator.ptx.layout import lay_out_parameters
 from emulator.ptx.link import link
-from emulator.records import dataclass
 from emulator.runtime import fatbinary
 from emulator.runtime.library import KernelInfo
+from records import dataclass
 
 ARCHITECTURE = 80
 
@@ -53,6 +55,7 @@ def read_module(image: bytes, substitutes: Sequence[str] = ()) -> tuple[Module, 
     by_kernels = {tuple(_ENTRY.findall(text)): text for text in substitutes}
     texts = [by_kernels.get(tuple(_ENTRY.findall(text)), text) if by_kernels else text for text in _texts(image)]
     module = link(texts)
+    add_kernel_handles(module, texts)
     constants = sum(v.size for v in defined_variables(module) if v.space == "const")
     if constants > _MAX_CONSTANT_BYTES:
         raise PtxError(f"its __constant__ variables take {constants} bytes, of {_MAX_CONSTANT_BYTES} that there are")
@@ -93,6 +96,7 @@ def describe_kernel(module: Module, name: str) -> KernelInfo:
         constant_bytes=sum(v.size for v in module.variables.values() if v.space == "const"),
         max_threads=min(function.max_threads or _MAX_THREADS, _MAX_THREADS),
         cluster=(c_uint32 * 3)(*(function.cluster or (0, 0, 0))),
+        param_bytes=lay_out_parameters(function)[1],
     )
 
 

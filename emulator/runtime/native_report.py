@@ -112,12 +112,15 @@ def _finding(library: ctypes.CDLL, index: int) -> Finding:
 def _call_error(library: ctypes.CDLL, index: int) -> CallError:
     error = native.NativeCallError()
     library.emu_report_call_error(index, ctypes.byref(error))
+    call = _text(error.call) or "a call"
+    is_of_driver = call.startswith("cu") and not call.startswith("cuda")
+    name_of = library.emu_result_name if is_of_driver else library.emu_error_name
     return CallError(
         kind=_text(error.kind),
         message=_text(error.message),
-        call=_text(error.call) or "a call",
+        call=call,
         code=error.code,
-        name=_text(library.emu_error_name(error.code)) or "",
+        name=_text(name_of(error.code)) or "",
         was_queried=bool(error.was_queried),
         frames=_frames(error.frames),
     )

@@ -17,12 +17,12 @@ from emulator.jit.options import Options
 from emulator.jit.tiers import WANT_BETTER
 from emulator.ptx import Module, Variable
 from emulator.ptx.indirect import function_address
-from emulator.records import dataclass
 from emulator.runtime import fatbinary
 from emulator.runtime.kernels import Kernels
 from emulator.runtime.library import Callbacks, CompileKernel, CountRegisters, DescribeKernel, LoadModule, MakeCode
 from emulator.runtime.modules import DeviceMemoryError, defined_variables, describe_kernel, read_module, refusal_of
 from emulator.runtime.registers import RegisterCounts
+from records import dataclass
 
 #: The name of a thread that makes machine code, as ``/proc`` shows it.
 MAKING_CODE = "making code"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from emulator.profile import LaunchProfile
-from emulator.records import dataclass
+from records import dataclass
 
 Dim3 = tuple[int, int, int]
 
@@ -22,6 +22,10 @@ MEMORY_KINDS = (
     "out-of-bounds constant write",
     "out-of-bounds parameter read",
     "out-of-bounds parameter write",
+    "out-of-bounds surface read",
+    "out-of-bounds surface write",
+    "invalid texture object",
+    "invalid surface object",
     "illegal read",
     "illegal write",
     "misaligned access",
@@ -30,6 +34,8 @@ MEMORY_KINDS = (
     "write after free",
 )
 SYNC_KINDS = ("divergent barrier", "deadlock", "illegal warp-sync mask", "endless loop")
+#: A launch, or another call of the device runtime, whose error its thread never asked for.
+CALL_KIND = "failed call in a kernel"
 #: Of work of the device and the host's own code.
 HOST_RACE = "race with the host"
 #: Only with ``checks="full"``.
@@ -180,8 +186,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``findings`` holds the first of each site and kind, at most 20; ``omitted_sites`` is the number of further
-    sites, ``finding_count`` counts every occurrence in every lane.
+    """The emulator's findings about the launches of a program.
+
+    ``findings`` holds the first of each site and kind, at most 20; ``omitted_sites`` is the number of further sites,
+    ``finding_count`` counts every occurrence in every lane.
 
     ``unchecked`` says what the full checks could not examine, and why. ``extents`` are known with full checks only.
 

@@ -102,7 +102,8 @@ class Runtime:
     def malloc(self, size: int, *, label: str | None = None, at: int = 0) -> int:
         """Allocates zeroed device memory, at ``at`` if that is not 0, else at a multiple of 256. Returns its address.
 
-        Reports call it ``label``. Raises ``CudaError`` (2)."""
+        Reports call it ``label``. Raises ``CudaError`` (2).
+        """
         out = ctypes.c_uint64()
         code = self._library.emu_malloc(size, (label or "").encode(), at, ctypes.byref(out))
         if code:
@@ -145,7 +146,8 @@ class Runtime:
     def shielded(self) -> Iterator[None]:
         """Makes host code that dereferences a device pointer get SIGSEGV while inside, as with a GPU.
 
-        Kernels and copies work as usual; views of device memory must not be used inside."""
+        Kernels and copies work as usual; views of device memory must not be used inside.
+        """
         self._library.emu_set_shield(1)
         try:
             yield

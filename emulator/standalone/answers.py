@@ -13,11 +13,11 @@ from emulator.jit.options import Options
 from emulator.jit.tiers import WANT_BETTER, TieredKernel
 from emulator.ptx import Module, PtxError, Variable
 from emulator.ptx.indirect import function_address
-from emulator.records import dataclass
 from emulator.runtime.modules import defined_variables, describe_kernel, read_module
 from emulator.runtime.registers import RegisterCounts
 from emulator.standalone.launch_times import LaunchTimes
 from emulator.standalone.wire import Reader, Writer
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Answers:
         found, name = self._module(question)
         info = describe_kernel(found.module, name)
         sizes = (info.static_shared_bytes, info.local_bytes, info.constant_bytes, info.max_threads)
-        return Writer().numbers("7I", *sizes, *info.cluster).bytes()
+        return Writer().numbers("8I", *sizes, *info.cluster, info.param_bytes).bytes()
 
     def _count_registers(self, question: Reader) -> bytes:
         found, name = self._module(question)
@@ -178,7 +178,7 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
             .numbers(f"{len(it.flops)}I", *it.flops)
         ),
     )
-    for table in d.polling.tables():
+    for table in (*d.polling.tables(), d.waiting):
         out.each(table, lambda to, word: to.numbers("I", word))
     return out.bytes() + _code_bytes(kernel.artifact.code.items())
 

@@ -8,8 +8,8 @@ from dataclasses import field
 from pathlib import Path
 
 from emulator.model import Gpu, modelled_time
-from emulator.records import dataclass
 from emulator.runtime.native_report import take_report
+from records import dataclass
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Writes the report for programs: one JSON object (README, "Of use alone")."""
+"""Writes the report for programs: one JSON object (README, "As a tool of its own")."""
 
 from __future__ import annotations
 

@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from emulator.records import dataclass
 from emulator.runtime.report import NOTE_KINDS, CallError, Finding, Frame, Report
 from emulator.shared_parts import Overrun, find_overruns
 from emulator.standalone.source_locations import SourceLocation, SourceLocations
+from records import dataclass
+
+#: By ``Report.limit``: the option that raises it.
+_REMEDIES = {
+    "memory": "--memory SIZE gives the device more",
+    "wall": "--time-limit SECONDS gives each launch more",
+    "instructions": "--instruction-limit COUNT gives each launch more",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +25,7 @@ class Problem:
 
     ``kind``: a name such as "out-of-bounds write", "leaked memory" or "unchecked error". ``message``: one sentence.
     ``location``: the line of host code, for problems that have one. ``count``: how often it happened there.
+    ``finding``: what the checks of kernels found.
     """
 
     kind: str
@@ -25,6 +33,12 @@ class Problem:
     location: SourceLocation | None = None
     count: int = 1
     is_leak: bool = False
+    finding: Finding | None = None
+
+    @property
+    def text(self) -> str:
+        """Returns the message, with the kind before it unless the message begins with it."""
+        return self.message if self.message.startswith(self.kind) else f"{self.kind}: {self.message}"
 
 
 def problems_of(report: Report) -> tuple[Problem, ...]:
@@ -52,9 +66,14 @@ def _problems(report: Report, locations: SourceLocations) -> Iterator[Problem]:
     for finding in report.findings:
         if finding.kind in NOTE_KINDS:
             continue
-        yield Problem(finding.kind, finding.message, locations.of(finding.host_frames), finding.count)
+        remedy = _REMEDIES.get(report.limit or "") if finding.kind == "endless loop" else None
+        message = f"{finding.message}; {remedy}" if remedy else finding.message
+        yield Problem(finding.kind, message, locations.of(finding.host_frames), finding.count, finding=finding)
     if report.failure and not report.unsupported and not _is_explained(report):
-        yield Problem("failed launch" if report.limit is None else "stopped launch", report.failure)
+        if report.limit is None:
+            yield Problem("failed launch", report.failure)
+        else:
+            yield Problem("stopped launch", f"{report.failure}; {_REMEDIES[report.limit]}")
     if report.ending and report.ending.crash:
         yield Problem("crash", report.ending.crash, locations.of(report.ending.crash_frames))
     for error in report.call_errors:
@@ -80,6 +99,8 @@ def _call_error(error: CallError, location: SourceLocation | None, failure: str 
     if error.was_queried:
         return None
     why = f": {error.message}" if error.message and error.message != failure else ""
+    if error.name == "cudaErrorMemoryAllocation":
+        unchecked += f"; {_REMEDIES['memory']}"
     return Problem("unchecked error", what + why + unchecked, location)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from emulator import fat_binaries
 from emulator.elf import ElfError, ElfFile
-from emulator.records import dataclass
+from records import dataclass
 
 CANNOT_RUN = 125  # as env, timeout and docker have it: the command itself failed,
 NOT_EXECUTABLE = 126  # the program cannot be run,

@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from emulator.model import Gpu
-from emulator.records import dataclass
 from emulator.runtime import library as native
 from emulator.runtime.native_report import take_report
 from emulator.runtime.report import Report
 from emulator.standalone.answers import Answers
+from emulator.standalone.compilers import place_compilers
 from emulator.standalone.launch_times import LaunchTimes
 from emulator.standalone.program import NOT_EXECUTABLE, ProgramError, read_program
 from emulator.standalone.server import Server
+from records import dataclass
 
 # Of the path of a Unix socket, with room for "/socket".
 _LONGEST_FOLDER = 96
@@ -91,8 +92,11 @@ def _run(command: Sequence[str], program: Path, environment: dict[str, str]) -> 
 
 @contextmanager
 def _signals_go_to(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ctrl-C reaches the program by itself, and the report is wanted all the same; what asks this process to end is
-    meant for the program."""
+    """Keeps this process alive at Ctrl-C, and passes requests to end on to the program.
+
+    Ctrl-C reaches the program by itself, and the report is wanted all the same; what asks this process to end is meant
+    for the program.
+    """
 
     def forward(number: int, _: object) -> None:
         process.send_signal(number)
@@ -112,7 +116,8 @@ def _folder() -> Iterator[Path]:
     """For this user only."""
     wanted = tempfile.gettempdir()
     with tempfile.TemporaryDirectory(
-        prefix="emulator-", dir=wanted if len(wanted) < _LONGEST_FOLDER - 20 else "/tmp"
+        prefix="emulator-",
+        dir=wanted if len(wanted) < _LONGEST_FOLDER - 20 else "/tmp",  # noqa: S108 (a new folder, for this user only)
     ) as name:
         yield Path(name)
 
@@ -121,13 +126,23 @@ def _environment(folder: Path, library: Path, program: Path) -> dict[str, str]:
     environment = dict(os.environ)
     environment["EMULATOR_SESSION"] = str(folder)
     # Found by its name, before what the program's own RUNPATH and the system have.
-    paths = [str(library.parent), environment.get("LD_LIBRARY_PATH", "")]
+    paths = [str(library.parent), str(_driver(folder, library)), environment.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = os.pathsep.join(path for path in paths if path)
+    environment |= place_compilers(folder, environment)
     elf = read_program(program)
     if elf is not None and elf.has_old_rpath:
         loaded = [str(library), environment.get("LD_PRELOAD", "")]
         environment["LD_PRELOAD"] = os.pathsep.join(path for path in loaded if path)
     return environment
+
+
+def _driver(folder: Path, library: Path) -> Path:
+    """Returns a folder with the library under the driver's names: one library has both APIs."""
+    driver = folder / "driver"
+    driver.mkdir()
+    for name in ("libcuda.so", "libcuda.so.1"):
+        (driver / name).symlink_to(library.resolve())
+    return driver
 
 
 def _reports(folder: Path, library: ctypes.CDLL) -> list[tuple[int, Report]]:

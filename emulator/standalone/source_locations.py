@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from emulator.records import dataclass
 from emulator.runtime.report import Frame
+from records import dataclass
 
 _TIMEOUT_S = 20
 # What nvcc puts between a launch and its kernel's stub, and the toolkit's inline functions.

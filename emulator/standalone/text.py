@@ -63,8 +63,7 @@ def _problems(problems: Sequence[Problem]) -> Iterator[str]:
     yield "1 problem found:" if len(problems) == 1 else f"{len(problems)} problems found:"
     for problem in problems:
         yield ""
-        says_kind = problem.message.startswith(problem.kind)
-        yield from _wrapped(problem.message if says_kind else f"{problem.kind}: {problem.message}")
+        yield from _wrapped(problem.text)
         if problem.count > 1:
             yield f"{_INDENT}{_INDENT}{_number(problem.count)} times"
         if problem.location:

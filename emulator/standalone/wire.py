@@ -19,6 +19,8 @@ class WireError(ValueError):
 
 
 class Writer:
+    """Collects the bytes of a message."""
+
     def __init__(self) -> None:
         self._parts: list[bytes] = []
 
@@ -43,6 +45,8 @@ class Writer:
 
 
 class Reader:
+    """Takes a message apart, from its beginning on. Raises WireError where it ends too early."""
+
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0

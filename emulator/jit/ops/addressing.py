@@ -11,7 +11,7 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.observe import observe, observe_store
 from emulator.jit.warp_context import SHARED
 from emulator.ptx.ir import Address, Imm, Instruction, Operand, Reg, Sym
-from emulator.records import dataclass
+from records import dataclass
 
 _SPACES = {
     "global": Space.GLOBAL,
@@ -38,6 +38,7 @@ class Pointers:
 
 
 def space_of(i: Instruction) -> Space:
+    """Returns the space that an access names; GENERIC if it names none."""
     for modifier in i.modifiers:
         if modifier in _SPACES:
             return _SPACES[modifier]
@@ -52,7 +53,8 @@ def resolve_address(
     ``member``: the group of the access and its displacement there, for accesses that are checked together.
     """
     b = e.b
-    assert isinstance(operand, Address)
+    if not isinstance(operand, Address):
+        raise TypeError(f"{operand} is not an address")
     base, displacement = operand.base, operand.offset
     if space is Space.CLUSTER:
         return _resolve_in_cluster(e, operand)

@@ -96,8 +96,11 @@ def _touches_memory(i: Instruction) -> bool:
 
 
 def check_mask(e: Emitter, i: Instruction, mask: Operand, here: Value, left: Value) -> None:
-    """Report lanes (``here``, a bit each) that execute a ``.sync`` instruction with a mask that does not name them,
-    and, where ``left`` (i1), of lanes that the mask names and that may never come."""
+    """Reports lanes of a ``.sync`` instruction whose mask does not name them.
+
+    ``here`` has a bit for each lane that executes it. Where ``left`` (i1), lanes that the mask names and that may never
+    come are reported, too.
+    """
     b = e.b
     site = e.unit.site(i, Access.NONE, Space.GENERIC, 1)
     constant = e.constant(mask)

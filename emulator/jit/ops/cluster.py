@@ -1,4 +1,4 @@
-"""Instructions of clusters, and the election of a lane. (``barrier.cluster`` is in ``barrier``.)"""
+"""Instructions of clusters, and the election of a lane; ``barrier.cluster`` is in ``barrier``."""
 
 from __future__ import annotations
 

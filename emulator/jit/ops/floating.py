@@ -1,5 +1,7 @@
-"""f32 and f64 arithmetic: IEEE results bit for bit where PTX asks for them, ``.ftz`` and ``.sat``, directed
-rounding."""
+"""Arithmetic of f32 and f64, with IEEE results bit for bit where PTX asks for them.
+
+``.ftz``, ``.sat`` and directed rounding are part of it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ _ARITY = {
 
 
 def arithmetic(e: Emitter, i: Instruction) -> None:
-    """add sub mul div fma mad neg abs min max of f32 and f64."""
+    """Emits add sub mul fma mad neg abs min max of f32 and f64."""
     b, opcode = e.b, i.opcode
     if opcode not in _ARITY:
         raise e.unsupported()
@@ -75,6 +77,7 @@ def arithmetic(e: Emitter, i: Instruction) -> None:
 
 
 def finish(e: Emitter, i: Instruction, result: Value) -> None:
+    """Writes ``result``, after ``.ftz`` and ``.sat`` where the instruction has them."""
     if i.has("ftz"):
         result = flush(e, result)
     if i.has("sat"):

@@ -38,6 +38,7 @@ def from_double(e: Emitter, value: Value, kind: Kind) -> Value:
 
 
 def odd_float(e: Emitter, value: Value) -> Value:
+    """Returns a double as float, rounded to odd, so that a further rounding to f16 or bf16 is right."""
     b = e.b
     nearest = b.cast("fptrunc", value, "float")
     back = b.cast("fpext", nearest, "double")
@@ -74,6 +75,7 @@ def parts(e: Emitter, operand: Operand, scalar: ScalarType) -> list[Value]:
 
 
 def join(e: Emitter, patterns: list[Value]) -> Value:
+    """Returns the register of one pattern of 16 bits, or of two, the low one first."""
     b = e.b
     if len(patterns) == 1:
         return patterns[0]
@@ -92,6 +94,7 @@ def flush(e: Emitter, bits: Value) -> Value:
 
 
 def arithmetic(e: Emitter, i: Instruction) -> None:
+    """Emits add sub mul fma min max neg abs of f16 and bf16, single or packed."""
     scalar, opcode = i.type, i.opcode
     if opcode not in ("add", "sub", "mul", "fma", "min", "max", "neg", "abs"):
         raise e.unsupported()

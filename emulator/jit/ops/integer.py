@@ -65,9 +65,12 @@ def add_sub(e: Emitter, i: Instruction) -> None:
 
 
 def _with_carry(e: Emitter, i: Instruction, x: Value, y: Value) -> None:
-    """There is one adder, and the carry is the bit above its result: a subtraction is x + ~y + 1, or with the carry
-    x + ~y + CC.CF, so that what it leaves is set where nothing was borrowed. nvcc's 128-bit division asks for that by
-    an ``addc`` after a ``subc.cc``."""
+    """Emits an addition or a subtraction that takes or leaves a carry.
+
+    There is one adder, and the carry is the bit above its result: a subtraction is x + ~y + 1, or with the carry x + ~y
+    + CC.CF, so that what it leaves is set where nothing was borrowed. nvcc's 128-bit division asks for that by an
+    ``addc`` after a ``subc.cc``.
+    """
     b = e.b
     bits = BITS[x.type]
     wide = f"i{2 * bits}"
@@ -238,7 +241,7 @@ def sum_of_differences(e: Emitter, i: Instruction) -> None:
 
 @emits("dp4a", "dp2a")
 def dot_product(e: Emitter, i: Instruction) -> None:
-    """d = c + sum of products of four bytes, or of two 16-bit parts of a with two bytes of b."""
+    """Emits d = c + sum of products of four bytes, or of two 16-bit parts of a with two bytes of b."""
     b = e.b
     signed_a, signed_b = i.types[0].is_signed, i.types[1].is_signed
     x, y, total = (e.read(i.operands[n], "i32") for n in (1, 2, 3))

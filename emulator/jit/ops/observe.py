@@ -10,8 +10,11 @@ from emulator.ptx.ir import Operand
 
 
 def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -> None:
-    """To be called before the access. ``addresses``: a scratch slot with the host addresses that the kernel means;
-    ``lanes``: a bit per lane that accesses (default: the active ones)."""
+    """Passes an access on to observers; call it before the access.
+
+    ``addresses``: a scratch slot with the host addresses that the kernel means; ``lanes``: a bit per lane that accesses
+    (default: the active ones).
+    """
     if e.unit.observe:
         lanes = e.active_bits() if lanes is None else lanes
         e.call("emu_observe", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", f"ptr {addresses}")
@@ -25,6 +28,7 @@ def observe_store(e: Emitter, site: int, addresses: str, values: Sequence[Value]
 
 
 def observe_fence(e: Emitter, *, scope: int) -> None:
+    """Reports a fence; ``scope`` is 0 for the block, 1 for the device, 2 for the system."""
     if e.unit.observe:
         e.call("emu_observe_fence", "ptr %ctx", f"i32 {scope}")
 

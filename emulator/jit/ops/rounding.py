@@ -26,14 +26,16 @@ def saturate(e: Emitter, value: Value) -> Value:
 
 
 def minimum(e: Emitter, a: Value, c: Value, *, largest: bool, keep_nan: bool) -> Value:
-    """min or max: a NaN loses against a number unless ``keep_nan``; -0 is less than +0."""
+    """Emits min or max: a NaN loses against a number unless ``keep_nan``; -0 is less than +0."""
     name = "max" if largest else "min"
     return e.b.intrinsic(f"{name}imum" if keep_nan else f"{name}imumnum", a, c)
 
 
 def directed(e: Emitter, nearest: Value, error: Value, mode: str) -> Value:
-    """The double ``nearest`` + an error of sign ``error``, rounded to float toward -inf (rm), +inf (rp) or zero
-    (rz)."""
+    """Rounds the double ``nearest``, with an error of sign ``error``, to float as ``mode`` says.
+
+    The modes are toward -inf (rm), +inf (rp) and zero (rz).
+    """
     b = e.b
     rounded = b.cast("fptrunc", nearest, "float")
     back = b.cast("fpext", rounded, "double")
@@ -61,7 +63,7 @@ def directed(e: Emitter, nearest: Value, error: Value, mode: str) -> Value:
 
 
 def _two_sum(e: Emitter, a: Value, c: Value) -> tuple[Value, Value]:
-    """a + c and its exact rounding error."""
+    """Emits a + c and its exact rounding error."""
     b = e.b
     total = b.op("fadd", a, c)
     part = b.op("fsub", total, a)
@@ -105,7 +107,7 @@ def _by_instruction(e: Emitter, opcode: str, values: list[Value], mode: str) -> 
 
 
 def directed_operation(e: Emitter, opcode: str, values: list[Value], mode: str) -> Value:
-    """add sub mul fma mad div sqrt of floats or doubles, rounded once as ``mode`` (rm, rp, rz) says."""
+    """Emits add sub mul fma mad div sqrt of floats or doubles, rounded once as ``mode`` (rm, rp, rz) says."""
     emit = _directed_f32 if values[0].type == "float" else _directed_f64
     return emit(e, opcode, values, mode)
 

@@ -64,6 +64,19 @@ def free(e: Emitter, i: Instruction) -> None:
     e.call("emu_device_free", "ptr %ctx", _site(e, i), f"i32 {e.active_bits().text}", f"ptr {address}")
 
 
+@emits("call_device")
+def call_device_runtime(e: Emitter, i: Instruction) -> None:
+    """Emits a call of the CUDA device runtime, which may write through pointers that the lanes pass."""
+    result, *arguments = i.operands
+    site = e.unit.site(i, Access.STORE, Space.GENERIC, 4)
+    vectors = [e.spill(e.read(operand, "i64")) for operand in arguments]
+    out = e.scratch()
+    pointers = [f"ptr {vector}" for vector in (*vectors, out)]
+    e.call(f"emu_device_{i.modifiers[0]}", "ptr %ctx", f"i32 {site}", f"i32 {e.active_bits().text}", *pointers)
+    if not isinstance(result, Sink):
+        e.write(result, e.fill(out, "i64"))
+
+
 @emits("stackcheck")
 def stack_check(e: Emitter, i: Instruction) -> None:
     """Emits: end the launch where a lane's stack (``ptx.frames``) would overflow."""

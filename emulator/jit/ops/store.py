@@ -46,6 +46,7 @@ def _store_by_helper(e: Emitter, t: Transfer, values: Sequence[Value], active: V
 
 
 def store_values(e: Emitter, t: Transfer, values: Sequence[Value], active: Value | None) -> None:
+    """Emits the store of ``values``, an element each, by the lanes ``active`` (None: all)."""
     b = e.b
 
     def by_helper() -> list[Value]:

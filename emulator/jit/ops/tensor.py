@@ -11,9 +11,10 @@ from emulator.jit.ops.addressing import lane_addresses, resolve_address, space_o
 from emulator.jit.ops.observe import observe
 from emulator.jit.ops.registry import emits
 from emulator.ptx.ir import Address, Instruction, Operand, Vec
-from emulator.ptx.types import TYPES, ScalarType
+from emulator.ptx.types import TYPES, Kind, ScalarType
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)$")
+_EIGHT_BITS = frozenset(("e4m3", "e5m2"))
 _NEEDS_WIDER = frozenset(("sp", "sp::ordered_metadata", "kind::f8f6f4", "block_scale"))
 
 
@@ -133,8 +134,10 @@ def _wmma_store(e: Emitter, i: Instruction) -> None:
 
 
 def _piece_sites(e: Emitter, i: Instruction, kind: Access, space: Space) -> int:
-    """The first of the sites of pieces of 1, 2, 4, 8 and 16 bytes, which follow one another when nobody has asked for
-    a site of this instruction before."""
+    """Returns the first of the sites of pieces of 1, 2, 4, 8 and 16 bytes; -1 if nothing is observed.
+
+    They follow one another when nobody has asked for a site of this instruction before.
+    """
     sites = [e.unit.site(i, kind, space, size, max(1, size // 4)) for size in (1, 2, 4, 8, 16) if e.unit.observe]
     return min(sites, default=-1)
 
@@ -175,12 +178,60 @@ def _wmma_mma(e: Emitter, i: Instruction) -> None:
 
 @emits("mma")
 def mma(e: Emitter, i: Instruction) -> None:
+    if _NEEDS_WIDER & set(i.modifiers):
+        raise e.unsupported()
+    if any(scalar.name in _EIGHT_BITS for scalar in i.types):
+        _multiply_eight_bits(e, i)
+        return
     types = _types(i)
-    if len(types) != 4 or _NEEDS_WIDER & set(i.modifiers):
+    if len(types) != 4:
         raise e.unsupported()
     if _shape(e, i)[2] == 4 and types[1] is TYPES["f16"]:
         raise e.unsupported()  # Volta's shape has a layout of its own
     _multiply(e, i, types)
+
+
+def _multiply_eight_bits(e: Emitter, i: Instruction) -> None:
+    """mma.m16n8k32 of 8-bit floats, as two products of halves, which have all their values.
+
+    The order along k is free as long as both factors have the same: the first product takes the columns of the first
+    registers, and of each register the lower two bytes as what a half's fragment has in its first columns.
+    """
+    d_type, a_type, b_type, c_type = i.types
+    a, b = ([e.read(item, "i32") for item in _items(operand)] for operand in i.operands[1:3])
+    if _shape(e, i) != (16, 8, 32) or (len(a), len(b)) != (4, 2) or not {c_type.name, d_type.name} <= {"f16", "f32"}:
+        raise e.unsupported()
+    half = TYPES["f16"].fragment_code
+    between = TYPES["f32"]
+    pointer, of = _read_fragment(e, i.operands[3], c_type), c_type
+    for step in range(2):
+        low, high = zip(*(_widened(e, value, a_type) for value in a[2 * step : 2 * step + 2]), strict=True)
+        out = e.scratch()
+        to = between if step == 0 else d_type
+        e.call(
+            "emu_mma",
+            *(f"i32 {x}" for x in (16, 8, 16)),
+            *(f"i32 {code}" for code in (half, half, of.fragment_code, to.fragment_code)),
+            "i32 0",
+            f"ptr {e.spill(*low, *high)}",
+            f"ptr {e.spill(*_widened(e, b[step], b_type))}",
+            f"ptr {pointer}",
+            f"ptr {out}",
+        )
+        pointer, of = out, between
+    _write_fragment(e, i.operands[0], d_type, pointer)
+
+
+def _widened(e: Emitter, value: Value, type_: ScalarType) -> list[Value]:
+    """Returns four 8-bit floats as two pairs of halves."""
+    pairs = (value, e.b.op("lshr", value, e.b.integer("i32", 16)))
+    made = []
+    for pair in pairs:
+        out = e.scratch()
+        words = e.spill(e.b.resize(pair, "i16"))
+        e.call("emu_from_eight_bits", f"i32 {int(type_.kind is Kind.E5M2)}", f"ptr {words}", f"ptr {out}")
+        made.append(e.fill(out, "i32"))
+    return made
 
 
 def _multiply(e: Emitter, i: Instruction, types: list[ScalarType]) -> None:

@@ -18,7 +18,7 @@ from emulator.jit.emitter import INVARIANT, Emitter
 from emulator.jit.ops.addressing import Pointers, lane_addresses
 from emulator.jit.warp_context import LOCAL, SHARED_BYTES, SITE_CACHE
 from emulator.ptx.ir import Address, Operand, Sym
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@
 
 #include <atomic>
 
+#include "api/arrays.h"
 #include "api/errors.h"
+#include "api/image_calls.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
 #include "exec/memory.h"
@@ -19,8 +21,8 @@ std::atomic<bool> has_reset{false};
 
 }  // namespace
 
-// Everything of the process goes, whoever made it. Sticky errors stay, which only the end of the process clears on hardware, too;
-// resetting a broken context succeeds all the same.
+// Everything of the process goes, whoever made it. Sticky errors stay, which only the end of the process clears on
+// hardware, too; resetting a broken context succeeds all the same.
 EMU_API cudaError_t cudaDeviceReset(void) {
     if (sticky()) return cudaSuccess;
     wait_for_device();
@@ -33,7 +35,13 @@ EMU_API cudaError_t cudaDeviceReset(void) {
     forget_device_heap();
     forget_limits();
     unload_modules();
-    memory().release_all(~(kind_bit(MemoryKind::variable) | kind_bit(MemoryKind::constant) | kind_bit(MemoryKind::managed_variable)));
+    forget_arrays();
+    forget_images();
+    leave_primary_context();
+    forget_imports();
+    // Variables stay where they are, and memory that the program maps itself is of no context.
+    memory().release_all(~(kind_bit(MemoryKind::variable) | kind_bit(MemoryKind::constant) |
+                           kind_bit(MemoryKind::managed_variable) | kind_bit(MemoryKind::mapped)));
     has_reset = true;
     return cudaSuccess;
 }

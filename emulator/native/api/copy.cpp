@@ -16,18 +16,21 @@ namespace {
 
 constexpr size_t beyond_all = ~size_t{0};
 
-// The bytes from the first to the last that the box covers; `beyond_all` where they would not fit into the address space.
+// The bytes from the first to the last that the box covers; `beyond_all` where they would not fit into the address
+// space.
 size_t reach(Plane plane, Box box) {
     size_t slices, rows, sum, end;
     bool over = __builtin_mul_overflow(box.depth - 1, plane.slice, &slices) ||
-                __builtin_mul_overflow(box.height - 1, plane.pitch, &rows) || __builtin_add_overflow(slices, rows, &sum) ||
-                __builtin_add_overflow(sum, box.width, &sum) ||
+                __builtin_mul_overflow(box.height - 1, plane.pitch, &rows) ||
+                __builtin_add_overflow(slices, rows, &sum) || __builtin_add_overflow(sum, box.width, &sum) ||
                 __builtin_add_overflow(sum, reinterpret_cast<size_t>(plane.at), &end);
     return over ? beyond_all : sum;
 }
 
 // Whether slices begin before those in front of them have ended.
-bool slices_overlap(Plane plane, Box box) { return box.depth > 1 && plane.slice < reach(plane, {box.width, box.height, 1}); }
+bool slices_overlap(Plane plane, Box box) {
+    return box.depth > 1 && plane.slice < reach(plane, {box.width, box.height, 1});
+}
 
 bool is_one_row(Box box) { return box.height == 1 && box.depth == 1; }
 
@@ -45,16 +48,26 @@ void explain_range(const char *verb, const char *side, const void *pointer, size
         explain("copy past the end", bytes + verb + " " + describe_address(address) + ", which has " +
                                          std::to_string(found->end - address) + " from there");
     } else if (kind != cudaMemcpyDefault && !memory().in_device_range(address)) {
-        explain("wrong copy direction", std::string("the ") + side + " should be the device's by the kind of copy, and is " +
+        explain("wrong copy direction", std::string("the ") + side +
+                                            " should be the device's by the kind of copy, and is " +
                                             describe_address(address));
     } else {
         explain("copy outside of allocations", bytes + verb + " " + describe_address(address));
     }
 }
 
+// Explains that.
+bool refuses_writes(const void *pointer) {
+    auto found = memory().find(reinterpret_cast<uint64_t>(pointer));
+    if (!found || !found->is_read_only()) return false;
+    explain("", "it writes to " + found->label + ", which cuMemSetAccess has made read-only");
+    return true;
+}
+
 bool empty(Box box) { return !box.width || !box.height || !box.depth; }
 
-// A row that the host, or a copy, is about to write: of device memory it is known from now on, or as well as its source is.
+// A row that the host, or a copy, is about to write: of device memory it is known from now on, or as well as its source
+// is.
 void note_row(const char *to, const char *from, size_t size) {
     auto target = memory().find(reinterpret_cast<uint64_t>(to));
     if (!target || !target->written) return;
@@ -99,6 +112,7 @@ cudaError_t check_copy(Plane to, Plane from, Box box, cudaMemcpyKind kind) {
         explain_range("to", "destination", to.at, to_reach, kind);
         return cudaErrorInvalidValue;
     }
+    if (refuses_writes(to.at)) return cudaErrorInvalidValue;
     if (from_device ? !on_device(from.at, from_reach) : !valid_somewhere(from.at, from_reach)) {
         explain_range("from", "source", from.at, from_reach, kind);
         return cudaErrorInvalidValue;
@@ -128,6 +142,7 @@ cudaError_t check_fill(Plane to, Box box) {
     if (empty(box)) return cudaSuccess;
     if (!is_one_row(box) && to.pitch < box.width) return cudaErrorInvalidValue;
     if (reach(to, box) == beyond_all || slices_overlap(to, box)) return cudaErrorInvalidValue;
+    if (refuses_writes(to.at)) return cudaErrorInvalidValue;
     if (on_device(to.at, reach(to, box))) return cudaSuccess;
     explain_range("to", "destination", to.at, reach(to, box), cudaMemcpyDefault);
     return cudaErrorInvalidValue;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "api/streams.h"
+
 namespace emu {
 
 // A box of rows: `width` bytes, `height` rows at `pitch`, `depth` slices at `slice`.
@@ -31,5 +33,8 @@ void copy_box(Plane to, Plane from, Box box);
 cudaError_t check_fill(Plane to, Box box);
 // With an element of 1, 2 or 4 bytes of `value`, again and again.
 void fill_box(Plane to, uint32_t value, Box box, uint32_t element = 1);
+
+// The same as work of a stream.
+cudaError_t fill(Plane to, uint32_t value, Box box, uint32_t element, cudaStream_t stream, Manner manner);
 
 }  // namespace emu

@@ -1,7 +1,9 @@
-// What a program asks about the device, and the calls that would choose or configure one. There is one device, number 0.
+// What a program asks about the device, and the calls that would choose or configure one. There is one device, number
+// 0.
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -10,6 +12,7 @@
 #include "api/context.h"
 #include "api/device_model.h"
 #include "api/errors.h"
+#include "api/image_limits.h"
 #include "api/limits.h"
 #include "api/stream_queue.h"
 #include "exec/memory.h"
@@ -35,60 +38,100 @@ std::map<int, size_t> limits = first_limits;
 int attribute(cudaDeviceAttr which, bool *known) {
     *known = true;
     switch (which) {
-        case cudaDevAttrMaxThreadsPerBlock: return model::threads_per_block;
-        case cudaDevAttrMaxBlockDimX: return model::block_dimensions[0];
-        case cudaDevAttrMaxBlockDimY: return model::block_dimensions[1];
-        case cudaDevAttrMaxBlockDimZ: return model::block_dimensions[2];
-        case cudaDevAttrMaxGridDimX: return model::grid_dimensions[0];
-        case cudaDevAttrMaxGridDimY: return model::grid_dimensions[1];
-        case cudaDevAttrMaxGridDimZ: return model::grid_dimensions[2];
-        case cudaDevAttrMaxSharedMemoryPerBlock: return model::shared_per_block;
-        case cudaDevAttrTotalConstantMemory: return model::constant_bytes;
-        case cudaDevAttrWarpSize: return model::warp_size;
-        case cudaDevAttrMaxPitch: return 2147483647;
-        case cudaDevAttrMaxRegistersPerBlock: return model::registers_per_multiprocessor;
-        case cudaDevAttrClockRate: return model::size().clock_khz;
-        case cudaDevAttrTextureAlignment: return 512;
-        case cudaDevAttrTexturePitchAlignment: return 32;
-        case cudaDevAttrGpuOverlap: return 1;
-        case cudaDevAttrMultiProcessorCount: return model::size().multiprocessors;
-        case cudaDevAttrCanMapHostMemory: return 1;
-        case cudaDevAttrConcurrentKernels: return 1;
-        case cudaDevAttrMemoryClockRate: return model::size().memory_clock_khz;
-        case cudaDevAttrGlobalMemoryBusWidth: return model::size().memory_bus_bits;
-        case cudaDevAttrL2CacheSize: return static_cast<int>(model::size().l2_bytes);
-        case cudaDevAttrMaxThreadsPerMultiProcessor: return model::size().threads_per_multiprocessor;
-        case cudaDevAttrAsyncEngineCount: return 3;
-        case cudaDevAttrUnifiedAddressing: return 1;
-        case cudaDevAttrComputeCapabilityMajor: return model::size().major;
-        case cudaDevAttrComputeCapabilityMinor: return model::size().minor;
-        case cudaDevAttrStreamPrioritiesSupported: return 1;
-        case cudaDevAttrGlobalL1CacheSupported: return 1;
-        case cudaDevAttrLocalL1CacheSupported: return 1;
-        case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return static_cast<int>(model::size().shared_per_multiprocessor);
-        case cudaDevAttrMaxRegistersPerMultiprocessor: return model::registers_per_multiprocessor;
-        case cudaDevAttrManagedMemory: return 1;
-        case cudaDevAttrHostNativeAtomicSupported: return 1;
-        case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
-        case cudaDevAttrConcurrentManagedAccess: return 1;
-        case cudaDevAttrComputePreemptionSupported: return 1;
-        case cudaDevAttrCanUseHostPointerForRegisteredMem: return 1;
-        case cudaDevAttrCooperativeLaunch: return 1;
-        case cudaDevAttrMaxSharedMemoryPerBlockOptin: return static_cast<int>(model::size().shared_per_block_opt_in());
-        case cudaDevAttrHostRegisterSupported: return 1;
-        case cudaDevAttrDirectManagedMemAccessFromHost: return 1;
-        case cudaDevAttrMaxBlocksPerMultiprocessor: return model::size().blocks_per_multiprocessor;
-        case cudaDevAttrReservedSharedMemoryPerBlock: return static_cast<int>(model::size().shared_reserved_per_block);
-        case cudaDevAttrMemoryPoolsSupported: return 1;
-        case cudaDevAttrClusterLaunch: return model::size().major >= 9;
-        default:
-            // The rest is texture sizes and features that are not here.
-            *known = which > 0 && which < cudaDevAttrMax;
-            return 0;
+    case cudaDevAttrMaxThreadsPerBlock: return model::threads_per_block;
+    case cudaDevAttrMaxBlockDimX: return model::block_dimensions[0];
+    case cudaDevAttrMaxBlockDimY: return model::block_dimensions[1];
+    case cudaDevAttrMaxBlockDimZ: return model::block_dimensions[2];
+    case cudaDevAttrMaxGridDimX: return model::grid_dimensions[0];
+    case cudaDevAttrMaxGridDimY: return model::grid_dimensions[1];
+    case cudaDevAttrMaxGridDimZ: return model::grid_dimensions[2];
+    case cudaDevAttrMaxSharedMemoryPerBlock: return model::shared_per_block;
+    case cudaDevAttrTotalConstantMemory: return model::constant_bytes;
+    case cudaDevAttrWarpSize: return model::warp_size;
+    case cudaDevAttrMaxPitch: return 2147483647;
+    case cudaDevAttrMaxRegistersPerBlock: return model::registers_per_multiprocessor;
+    case cudaDevAttrClockRate: return model::size().clock_khz;
+    case cudaDevAttrTextureAlignment: return 512;
+    case cudaDevAttrTexturePitchAlignment: return 32;
+    case cudaDevAttrGpuOverlap: return 1;
+    case cudaDevAttrMultiProcessorCount: return model::size().multiprocessors;
+    case cudaDevAttrCanMapHostMemory: return 1;
+    case cudaDevAttrConcurrentKernels: return 1;
+    case cudaDevAttrMemoryClockRate: return model::size().memory_clock_khz;
+    case cudaDevAttrGlobalMemoryBusWidth: return model::size().memory_bus_bits;
+    case cudaDevAttrL2CacheSize: return static_cast<int>(model::size().l2_bytes);
+    case cudaDevAttrMaxPersistingL2CacheSize: return static_cast<int>(model::size().persisting_l2_bytes());
+    case cudaDevAttrMaxAccessPolicyWindowSize: return static_cast<int>(model::size().access_window_bytes());
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return model::size().threads_per_multiprocessor;
+    case cudaDevAttrAsyncEngineCount: return 3;
+    case cudaDevAttrUnifiedAddressing: return 1;
+    case cudaDevAttrComputeCapabilityMajor: return model::size().major;
+    case cudaDevAttrComputeCapabilityMinor: return model::size().minor;
+    case cudaDevAttrStreamPrioritiesSupported: return 1;
+    case cudaDevAttrGlobalL1CacheSupported: return 1;
+    case cudaDevAttrLocalL1CacheSupported: return 1;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return static_cast<int>(model::size().shared_per_multiprocessor);
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return model::registers_per_multiprocessor;
+    case cudaDevAttrManagedMemory: return 1;
+    case cudaDevAttrHostNativeAtomicSupported: return 1;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return 2;
+    case cudaDevAttrConcurrentManagedAccess: return 1;
+    case cudaDevAttrComputePreemptionSupported: return 1;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem: return 1;
+    case cudaDevAttrCooperativeLaunch: return 1;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return static_cast<int>(model::size().shared_per_block_opt_in());
+    case cudaDevAttrHostRegisterSupported: return 1;
+    case cudaDevAttrDirectManagedMemAccessFromHost: return 1;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return model::size().blocks_per_multiprocessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock: return static_cast<int>(model::size().shared_reserved_per_block);
+    case cudaDevAttrMemoryPoolsSupported: return 1;
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+        return emu::in_session() ? cudaMemHandleTypePosixFileDescriptor : cudaMemHandleTypeNone;
+    case cudaDevAttrIpcEventSupport: return emu::in_session();
+    case cudaDevAttrClusterLaunch: return model::size().major >= 9;
+    default:
+        for (const auto &[attribute, value] : emu::image_limits::all) {
+            if (attribute == which) return value;
+        }
+        // The rest is features that are not here.
+        *known = which > 0 && which < cudaDevAttrMax;
+        return 0;
     }
 }
 
-bool is_device(int device) { return device == 0; }
+bool is_device(int device) {
+    emu::begin_driver();
+    return device == 0;
+}
+
+template <size_t n>
+void set(int (&out)[n], const int (&values)[n]) {
+    std::copy(values, values + n, out);
+}
+
+void set_image_limits(cudaDeviceProp *out) {
+    namespace most = emu::image_limits;
+    out->maxTexture1D = most::width_1d;
+    out->maxTexture1DMipmap = most::width_1d_mipmapped;
+    set(out->maxTexture2D, most::size_2d);
+    set(out->maxTexture2DMipmap, most::size_2d_mipmapped);
+    set(out->maxTexture2DLinear, most::size_2d_linear);
+    set(out->maxTexture2DGather, most::size_2d_gathered);
+    set(out->maxTexture3D, most::size_3d);
+    set(out->maxTexture3DAlt, most::size_3d_alternate);
+    out->maxTextureCubemap = most::cubemap;
+    set(out->maxTexture1DLayered, most::layers_1d);
+    set(out->maxTexture2DLayered, most::layers_2d);
+    set(out->maxTextureCubemapLayered, most::cubemap_layers);
+    out->maxSurface1D = most::surface_1d;
+    set(out->maxSurface2D, most::size_2d);
+    set(out->maxSurface3D, most::size_3d);
+    set(out->maxSurface1DLayered, most::layers_1d);
+    set(out->maxSurface2DLayered, most::layers_2d);
+    out->maxSurfaceCubemap = most::cubemap;
+    set(out->maxSurfaceCubemapLayered, most::cubemap_layers);
+    out->surfaceAlignment = 512;
+}
 
 }  // namespace
 
@@ -106,12 +149,14 @@ void emu::forget_limits() {
 
 EMU_API cudaError_t cudaGetDeviceCount(int *count) {
     if (!count) return emu::fail(cudaErrorInvalidValue);
+    emu::begin_driver();
     *count = 1;
     return cudaSuccess;
 }
 
 EMU_API cudaError_t cudaGetDevice(int *device) {
     if (!device) return emu::fail(cudaErrorInvalidValue);
+    emu::begin_driver();
     *device = 0;
     return cudaSuccess;
 }
@@ -168,6 +213,7 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->minor = model::size().minor;
     out->textureAlignment = 512;
     out->texturePitchAlignment = 32;
+    set_image_limits(out);
     out->multiProcessorCount = model::size().multiprocessors;
     out->canMapHostMemory = 1;
     out->concurrentKernels = 1;
@@ -175,6 +221,8 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->unifiedAddressing = 1;
     out->memoryBusWidth = model::size().memory_bus_bits;
     out->l2CacheSize = static_cast<int>(model::size().l2_bytes);
+    out->persistingL2CacheMaxSize = static_cast<int>(model::size().persisting_l2_bytes());
+    out->accessPolicyMaxWindowSize = static_cast<int>(model::size().access_window_bytes());
     out->maxThreadsPerMultiProcessor = model::size().threads_per_multiprocessor;
     out->streamPrioritiesSupported = 1;
     out->globalL1CacheSupported = 1;
@@ -193,6 +241,9 @@ EMU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *out, int device) {
     out->reservedSharedMemPerBlock = model::size().shared_reserved_per_block;
     out->hostRegisterSupported = 1;
     out->memoryPoolsSupported = 1;
+    out->memoryPoolSupportedHandleTypes =
+        emu::in_session() ? cudaMemHandleTypePosixFileDescriptor : cudaMemHandleTypeNone;
+    out->ipcEventSupported = emu::in_session();
     out->clusterLaunch = model::size().major >= 9;
     return cudaSuccess;
 }

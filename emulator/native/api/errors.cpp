@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <iterator>
+#include <map>
 #include <mutex>
+#include <string_view>
+#include <utility>
 
 #include "checks/call_errors.h"
 #include "host.h"
@@ -13,6 +16,7 @@ namespace emu {
 namespace {
 
 thread_local cudaError_t last = cudaSuccess;
+thread_local bool in_driver_call = false;
 std::atomic<int> broken{cudaSuccess};
 std::mutex message_mutex;
 std::string message;
@@ -160,7 +164,8 @@ constexpr ErrorText error_texts[] = {
      "attempt to terminate a thread-local capture sequence from another thread"},
     {909, "cudaErrorTimeout", "wait operation timed out"},
     {910, "cudaErrorGraphExecUpdateFailure",
-     "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update"},
+     "the graph update was not performed because it included changes which violated constraints specific to "
+     "instantiated graph update"},
     {911, "cudaErrorExternalDevice", "an async error has occured in external entity outside of CUDA"},
     {912, "cudaErrorInvalidClusterSize", "a kernel launch error has occurred due to cluster misconfiguration"},
     {913, "cudaErrorFunctionNotLoaded",
@@ -188,9 +193,14 @@ const char *error_text(int error) {
     return found ? found->text : unknown_code;
 }
 
+const char *error_name(int error) {
+    auto found = text_of(error);
+    return found ? found->name : unknown_code;
+}
+
 cudaError_t fail(cudaError_t error) {
     if (error == cudaSuccess) return error;
-    last = error;
+    if (!in_driver_call) last = error;
     note_error(error);
     return error;
 }
@@ -229,6 +239,41 @@ std::string &failure_reason() {
     return reason;
 }
 
+DriverCall::DriverCall() : before_(std::exchange(in_driver_call, true)) {}
+
+DriverCall::~DriverCall() { in_driver_call = before_; }
+
+bool DriverCall::is_under_way() { return in_driver_call; }
+
+const char *called(const char *function) {
+    if (!in_driver_call) return function;
+    static const std::map<std::string_view, const char *> of_driver = {
+        {"cudaMalloc", "cuMemAlloc"},
+        {"cudaMallocAsync", "cuMemAllocAsync"},
+        {"cudaMallocFromPoolAsync", "cuMemAllocFromPoolAsync"},
+        {"cudaMallocManaged", "cuMemAllocManaged"},
+        {"cudaMallocPitch", "cuMemAllocPitch"},
+        {"cudaMallocHost", "cuMemAllocHost"},
+        {"cudaHostAlloc", "cuMemHostAlloc"},
+        {"cudaIpcOpenMemHandle", "cuIpcOpenMemHandle"},
+        {"cudaIpcCloseMemHandle", "cuIpcCloseMemHandle"},
+        {"cudaMemPoolImportPointer", "cuMemPoolImportPointer"},
+        {"cudaMallocArray", "cuArrayCreate"},
+        {"cudaMalloc3DArray", "cuArray3DCreate"},
+        {"cudaMallocMipmappedArray", "cuMipmappedArrayCreate"},
+        {"cudaFreeArray", "cuArrayDestroy"},
+        {"cudaFreeMipmappedArray", "cuMipmappedArrayDestroy"},
+        {"cudaFree", "cuMemFree"},
+        {"cudaFreeHost", "cuMemFreeHost"},
+        {"cudaHostUnregister", "cuMemHostUnregister"},
+        {"cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)",
+         "cuFuncSetAttribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)"},
+        {"cudaFuncAttributeNonPortableClusterSizeAllowed", "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED"},
+    };
+    auto found = of_driver.find(function);
+    return found == of_driver.end() ? function : found->second;
+}
+
 cudaError_t unsupported_call(const char *name) {
     report().set_unsupported(name);
     return fail(cudaErrorNotSupported);
@@ -237,10 +282,7 @@ cudaError_t unsupported_call(const char *name) {
 }  // namespace emu
 
 // As cudaGetErrorName(), where it is not the program that asks.
-EMU_HOST const char *emu_error_name(int error) {
-    auto found = emu::text_of(error);
-    return found ? found->name : emu::unknown_code;
-}
+EMU_HOST const char *emu_error_name(int error) { return emu::error_name(error); }
 
 EMU_API cudaError_t cudaGetLastError(void) {
     emu::note_error_query();

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "api/context.h"
 #include "replay/host_clock.h"
 #include "report/session.h"
 
@@ -25,12 +26,31 @@ cudaError_t last_error(bool clear);
 
 // What cudaGetErrorString() answers, where it is not the program that asks.
 const char *error_text(int error);
+// The same of cudaGetErrorName().
+const char *error_name(int error);
 
 // Forgets everything, sticky errors too: for hosts that go on after a broken submission.
 void clear_errors();
 
 // Why the host's callback failed that this thread called last.
 std::string &failure_reason();
+
+// While one exists, this thread carries out a call of the driver's API: an error is the result of that call and not the
+// runtime's last error, and messages name the driver's functions.
+class DriverCall {
+public:
+    DriverCall();
+    ~DriverCall();
+    DriverCall(const DriverCall &) = delete;
+    static bool is_under_way();
+
+private:
+    bool before_;
+};
+
+// What to call a function of the runtime in a message: the driver's counterpart, where it is the driver's API that the
+// program calls.
+const char *called(const char *function_of_runtime);
 
 // Says in the report that the program used something which the emulator lacks; breaks nothing.
 cudaError_t unsupported_call(const char *name);
@@ -42,6 +62,7 @@ cudaError_t unsupported_call(const char *name);
     emu::RuntimeCall emu_runtime_call;                                            \
     do {                                                                          \
         emu::note_device_use();                                                   \
+        emu::enter_context();                                                     \
         if (cudaError_t emu_broken = emu::sticky()) return emu::fail(emu_broken); \
     } while (0)
 

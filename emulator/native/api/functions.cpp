@@ -50,26 +50,26 @@ EMU_API cudaError_t cudaFuncSetAttribute(const void *handle, cudaFuncAttribute w
     Function *function = nullptr;
     if (cudaError_t error = find(handle, &function)) return error;
     switch (which) {
-        case cudaFuncAttributeMaxDynamicSharedMemorySize: {
-            int most = static_cast<int>(model::size().shared_per_block_opt_in() - function->info.static_shared_bytes);
-            if (value < 0 || value > most) {
-                emu::explain("",
-                             emu::readable_name(function->name.c_str()) + " was to be allowed " + std::to_string(value) +
-                                 " bytes of dynamic shared memory: at most " + std::to_string(most) +
-                                 " beside its " + std::to_string(function->info.static_shared_bytes) + " of static");
-                return emu::fail(cudaErrorInvalidValue);
-            }
-            function->max_dynamic_shared = value;
-            return cudaSuccess;
+    case cudaFuncAttributeMaxDynamicSharedMemorySize: {
+        int most = static_cast<int>(model::size().shared_per_block_opt_in() - function->info.static_shared_bytes);
+        if (value < 0 || value > most) {
+            emu::explain("", emu::readable_name(function->name.c_str()) + " was to be allowed " +
+                                 std::to_string(value) + " bytes of dynamic shared memory: at most " +
+                                 std::to_string(most) + " beside its " +
+                                 std::to_string(function->info.static_shared_bytes) + " of static");
+            return emu::fail(cudaErrorInvalidValue);
         }
-        case cudaFuncAttributePreferredSharedMemoryCarveout:
-            if (value < -1 || value > 100) return emu::fail(cudaErrorInvalidValue);
-            function->shared_carveout = value;
-            return cudaSuccess;
-        case cudaFuncAttributeNonPortableClusterSizeAllowed:
-            function->allows_large_clusters = value != 0;
-            return cudaSuccess;
-        default: return emu::fail(cudaErrorInvalidValue);
+        function->max_dynamic_shared = value;
+        return cudaSuccess;
+    }
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        if (value < -1 || value > 100) return emu::fail(cudaErrorInvalidValue);
+        function->shared_carveout = value;
+        return cudaSuccess;
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        function->allows_large_clusters = value != 0;
+        return cudaSuccess;
+    default: return emu::fail(cudaErrorInvalidValue);
     }
 }
 
@@ -91,9 +91,8 @@ EMU_API cudaError_t cudaFuncGetName(const char **name, const void *handle) {
     return cudaSuccess;
 }
 
-EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *handle,
-                                                                           int threads, size_t dynamic_shared,
-                                                                           unsigned) {
+EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *handle, int threads,
+                                                                           size_t dynamic_shared, unsigned) {
     if (!blocks) return emu::fail(cudaErrorInvalidValue);
     Function *function = nullptr;
     if (cudaError_t error = find(handle, &function)) return error;
@@ -108,7 +107,8 @@ EMU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, c
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, threads, dynamic_shared, 0);
 }
 
-EMU_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *handle, const cudaLaunchConfig_t *config) {
+EMU_API cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *handle,
+                                                   const cudaLaunchConfig_t *config) {
     if (!clusters || !config) return emu::fail(cudaErrorInvalidValue);
     Function *function = nullptr;
     if (cudaError_t error = find(handle, &function)) return error;

@@ -16,9 +16,7 @@ cudaError_t add(cudaGraphNode_t *out, cudaGraph_t handle, const cudaGraphNode_t 
                 cudaGraphNodeType type, Work work) {
     auto graph = graph_of(handle);
     if (!out || !graph || (count && !dependencies)) return fail(cudaErrorInvalidValue);
-    std::vector<Node *> before;
-    for (size_t i = 0; i < count; ++i) before.push_back(node_of(dependencies[i]));
-    *out = handle_of(graph->add(type, std::move(work), std::move(before)));
+    *out = handle_of(graph->add(type, std::move(work), nodes_of(dependencies, count)));
     return cudaSuccess;
 }
 
@@ -30,12 +28,15 @@ cudaError_t replace(cudaGraphExec_t handle, cudaGraphNode_t node, Work work) {
     return cudaSuccess;
 }
 
-cudaError_t make_executable(cudaGraphExec_t *out, cudaGraph_t handle) {
+cudaError_t make_executable(cudaGraphExec_t *out, cudaGraph_t handle, unsigned long long flags) {
     EMU_REQUIRE_DEVICE();
     auto graph = graph_of(handle);
     if (!out || !graph) return fail(cudaErrorInvalidValue);
-    auto executable = instantiate(graph);
-    if (!executable) return fail(cudaErrorInvalidValue);
+    cudaError_t error = cudaSuccess;
+    auto executable = instantiate(graph, &error);
+    if (!executable) return fail(error);
+    executable->is_for_device = (flags & cudaGraphInstantiateFlagDeviceLaunch) != 0;
+    executable->frees_on_launch = (flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     *out = publish(executable);
     return cudaSuccess;
 }
@@ -73,7 +74,6 @@ EMU_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *out, cudaGraph_t gra
                                            size_t count, const cudaMemcpy3DParms *params) {
     EMU_REQUIRE_DEVICE();
     if (!params) return fail(cudaErrorInvalidValue);
-    if (params->srcArray || params->dstArray) return unsupported_call("cudaGraphAddMemcpyNode with CUDA arrays");
     Work work;
     if (cudaError_t error = box_copy_work(*params, &work)) return fail(error);
     return add(out, graph, before, count, cudaGraphNodeTypeMemcpy, std::move(work));
@@ -166,12 +166,12 @@ EMU_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType
     return cudaSuccess;
 }
 
-EMU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return make_executable(out, graph);
+EMU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags) {
+    return make_executable(out, graph, flags);
 }
 
-EMU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long) {
-    return make_executable(out, graph);
+EMU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags) {
+    return make_executable(out, graph, flags);
 }
 
 EMU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t handle) {
@@ -231,7 +231,7 @@ EMU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stream)
     if (!executable) return fail(cudaErrorInvalidValue);
     // As it is now: what it is given later is for later launches.
     if (defers_work()) executable = std::make_shared<Executable>(*executable);
-    return submit(stream, cudaGraphNodeTypeGraph, [executable] { return executable->run(); });
+    return submit(stream, cudaGraphNodeTypeGraph, [executable] { return executable->launch(); });
 }
 
 EMU_PER_THREAD_STREAM(cudaGraphLaunch, _ptsz);

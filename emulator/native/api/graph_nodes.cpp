@@ -28,9 +28,7 @@ cudaError_t add_event_node(cudaGraphNode_t *out, cudaGraph_t handle, const cudaG
                            cudaGraphNodeType type, cudaEvent_t event) {
     auto graph = graph_of(handle);
     if (!out || !graph || (count && !before) || !event_of(event)) return fail(cudaErrorInvalidValue);
-    std::vector<Node *> after;
-    for (size_t i = 0; i < count; ++i) after.push_back(node_of(before[i]));
-    Node *node = graph->add(type, event_work(), std::move(after));
+    Node *node = graph->add(type, event_work(), nodes_of(before, count));
     node->event = event;
     *out = handle_of(node);
     return cudaSuccess;
@@ -49,50 +47,43 @@ cudaError_t get_event(cudaGraphNode_t node, cudaGraphNodeType type, cudaEvent_t 
     return cudaSuccess;
 }
 
-// Refuses the node, with the empty graphs that a program which looks at no error goes on with.
-cudaError_t refuse_conditional(cudaConditionalNodeParams &params) {
-    cudaError_t error = unsupported_call("conditional nodes (cudaGraphAddNode)");
-    constexpr unsigned most = 1 << 16;
-    if (!params.size || params.size > most) return error;
-    auto *bodies = new cudaGraph_t[params.size];  // the program's from here on: with a GPU they live as long as the graph
-    for (unsigned i = 0; i < params.size; ++i) bodies[i] = publish(new_graph());
-    params.phGraph_out = bodies;
-    return error;
-}
-
 }  // namespace
 
 EMU_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *before,
                                      const cudaGraphEdgeData *, size_t count, cudaGraphNodeParams *params) {
     if (!params) return fail(cudaErrorInvalidValue);
     switch (params->type) {
-        case cudaGraphNodeTypeKernel: {
-            const auto &it = params->kernel;
-            cudaKernelNodeParams kernel{it.func, it.gridDim, it.blockDim, it.sharedMemBytes, it.kernelParams, it.extra};
-            return cudaGraphAddKernelNode(out, graph, before, count, &kernel);
-        }
-        case cudaGraphNodeTypeMemcpy:
-            return cudaGraphAddMemcpyNode(out, graph, before, count, &params->memcpy.copyParams);
-        case cudaGraphNodeTypeMemset: {
-            const auto &it = params->memset;
-            cudaMemsetParams memset{it.dst, it.pitch, it.value, it.elementSize, it.width, it.height};
-            return cudaGraphAddMemsetNode(out, graph, before, count, &memset);
-        }
-        case cudaGraphNodeTypeHost: {
-            cudaHostNodeParams host{params->host.fn, params->host.userData};
-            return cudaGraphAddHostNode(out, graph, before, count, &host);
-        }
-        case cudaGraphNodeTypeGraph:
-            return cudaGraphAddChildGraphNode(out, graph, before, count, params->graph.graph);
-        case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(out, graph, before, count);
-        case cudaGraphNodeTypeEventRecord:
-            return cudaGraphAddEventRecordNode(out, graph, before, count, params->eventRecord.event);
-        case cudaGraphNodeTypeWaitEvent:
-            return cudaGraphAddEventWaitNode(out, graph, before, count, params->eventWait.event);
-        case cudaGraphNodeTypeMemAlloc: return unsupported_call("nodes that allocate memory (cudaGraphAddNode)");
-        case cudaGraphNodeTypeMemFree: return unsupported_call("nodes that free memory (cudaGraphAddNode)");
-        case cudaGraphNodeTypeConditional: return refuse_conditional(params->conditional);
-        default: return unsupported_call("nodes of this type (cudaGraphAddNode)");
+    case cudaGraphNodeTypeKernel: {
+        const auto &it = params->kernel;
+        cudaKernelNodeParams kernel{it.func, it.gridDim, it.blockDim, it.sharedMemBytes, it.kernelParams, it.extra};
+        return cudaGraphAddKernelNode(out, graph, before, count, &kernel);
+    }
+    case cudaGraphNodeTypeMemcpy: return cudaGraphAddMemcpyNode(out, graph, before, count, &params->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset: {
+        const auto &it = params->memset;
+        cudaMemsetParams memset{it.dst, it.pitch, it.value, it.elementSize, it.width, it.height};
+        return cudaGraphAddMemsetNode(out, graph, before, count, &memset);
+    }
+    case cudaGraphNodeTypeHost: {
+        cudaHostNodeParams host{params->host.fn, params->host.userData};
+        return cudaGraphAddHostNode(out, graph, before, count, &host);
+    }
+    case cudaGraphNodeTypeGraph: return cudaGraphAddChildGraphNode(out, graph, before, count, params->graph.graph);
+    case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(out, graph, before, count);
+    case cudaGraphNodeTypeEventRecord:
+        return cudaGraphAddEventRecordNode(out, graph, before, count, params->eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+        return cudaGraphAddEventWaitNode(out, graph, before, count, params->eventWait.event);
+    case cudaGraphNodeTypeMemAlloc: {
+        auto &it = params->alloc;
+        cudaMemAllocNodeParams alloc{it.poolProps, it.accessDescs, it.accessDescCount, it.bytesize, nullptr};
+        if (cudaError_t error = cudaGraphAddMemAllocNode(out, graph, before, count, &alloc)) return error;
+        it.dptr = alloc.dptr;
+        return cudaSuccess;
+    }
+    case cudaGraphNodeTypeMemFree: return cudaGraphAddMemFreeNode(out, graph, before, count, params->free.dptr);
+    case cudaGraphNodeTypeConditional: return add_conditional_node(out, graph, before, count, params->conditional);
+    default: return unsupported_call("nodes of this type (cudaGraphAddNode)");
     }
 }
 
@@ -131,8 +122,8 @@ EMU_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGra
     return give_list(after, out, count);
 }
 
-EMU_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t handle, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                                const cudaGraphEdgeData *, size_t count) {
+EMU_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t handle, const cudaGraphNode_t *from,
+                                                const cudaGraphNode_t *to, const cudaGraphEdgeData *, size_t count) {
     if (!graph_of(handle) || (count && (!from || !to))) return fail(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; ++i) {
         auto &before = node_of(to[i])->dependencies;
@@ -203,7 +194,8 @@ EMU_API cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaH
     return set_work(node, cudaGraphNodeTypeHost, error, std::move(work));
 }
 
-EMU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGraphNode_t node, cudaGraph_t child) {
+EMU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t handle, cudaGraphNode_t node,
+                                                         cudaGraph_t child) {
     auto executable = executable_of(handle);
     auto graph = graph_of(child);
     if (!executable || !graph || !executable->work.count(node_of(node))) return fail(cudaErrorInvalidValue);

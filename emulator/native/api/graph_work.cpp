@@ -1,5 +1,6 @@
 #include "api/graph_work.h"
 
+#include "api/arrays.h"
 #include "api/copy.h"
 #include "api/stream_queue.h"
 #include "replay/host_clock.h"
@@ -60,13 +61,16 @@ cudaError_t host_work(const cudaHostNodeParams *params, Work *out) {
 }
 
 cudaError_t box_copy_work(const cudaMemcpy3DParms &params, Work *out) {
-    Box box{params.extent.width, params.extent.height, params.extent.depth};
-    return copy_work(part_of(params.dstPtr, params.dstPos), part_of(params.srcPtr, params.srcPos), box, params.kind, out);
+    Plane to, from;
+    Box box;
+    if (cudaError_t error = ends_of(params, &to, &from, &box)) return error;
+    return copy_work(to, from, box, params.kind, out);
 }
 
 cudaError_t child_work(const std::shared_ptr<Graph> &child, Work *out) {
-    auto executable = instantiate(child);
-    if (!executable) return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    auto executable = instantiate(child, &error);
+    if (!executable) return error;
     *out = [executable] { return executable->run(); };
     return cudaSuccess;
 }

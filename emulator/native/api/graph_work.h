@@ -1,5 +1,5 @@
-// Makes the work of a graph's nodes from the parameters that programs give. Checks the parameters at once and returns their errors, for the
-// caller to record.
+// Makes the work of a graph's nodes from the parameters that programs give. Checks the parameters at once and returns
+// their errors, for the caller to record.
 #pragma once
 
 #include <cuda_runtime_api.h>

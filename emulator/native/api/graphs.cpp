@@ -1,13 +1,18 @@
 #include "api/graphs.h"
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <string>
+#include <utility>
 
+#include "api/conditionals.h"
 #include "api/context.h"
 #include "api/errors.h"
+#include "api/graph_memory.h"
+#include "exec/scheduler.h"
+#include "report/report.h"
 
 namespace emu {
 
@@ -19,6 +24,12 @@ std::map<cudaGraphExec_t, std::shared_ptr<Executable>> executables;
 unsigned long long next_graph_id = 1;
 
 }  // namespace
+
+std::vector<Node *> nodes_of(const cudaGraphNode_t *handles, size_t count) {
+    std::vector<Node *> nodes;
+    for (size_t i = 0; i < count; ++i) nodes.push_back(node_of(handles[i]));
+    return nodes;
+}
 
 Node *Graph::add(cudaGraphNodeType type, Work work, std::vector<Node *> dependencies) {
     nodes.push_back(std::make_unique<Node>(Node{type, std::move(work), std::move(dependencies), this}));
@@ -58,15 +69,70 @@ bool Executable::update(const Graph &from) {
     for (size_t i = 0; i < order.size(); ++i) {
         if (theirs[i]->type != order[i]->type) return false;
     }
-    for (size_t i = 0; i < order.size(); ++i) work[order[i]] = theirs[i]->work;
+    for (size_t i = 0; i < order.size(); ++i) {
+        Work &own = work[order[i]] = theirs[i]->work;
+        if (theirs[i]->conditional && conditional_work(*theirs[i]->conditional, &own)) return false;
+    }
     return true;
 }
 
+namespace {
+
+struct RunningGraph {
+    cudaGraphExec_t handle;
+    std::deque<std::shared_ptr<const Executable>> behind;
+};
+thread_local RunningGraph *running = nullptr;
+
+}  // namespace
+
+cudaGraphExec_t running_graph() { return running ? running->handle : nullptr; }
+
+cudaError_t launch_behind(std::shared_ptr<const Executable> executable) {
+    if (!running) return executable->launch();
+    running->behind.push_back(std::move(executable));
+    return cudaSuccess;
+}
+
+LoopLimit::LoopLimit() : ends_s_(launch_limit_s() > 0 ? working_s() + launch_limit_s() : 0) {}
+
+cudaError_t LoopLimit::check(const char *what) const {
+    if (ends_s_ == 0 || working_s() <= ends_s_) return cudaSuccess;
+    report().set_limit("wall");
+    poison(cudaErrorLaunchTimeout, std::string(what) + " took longer than one launch may");
+    return cudaErrorLaunchTimeout;
+}
+
+cudaError_t Executable::launch() const {
+    RunningGraph own{handle, {}}, *outer = std::exchange(running, &own);
+    LoopLimit limit;
+    for (const Node *node : order) {
+        if (frees_on_launch && node->memory) node->memory->free_left();
+    }
+    begin_conditions(*graph);
+    cudaError_t error = run();
+    while (!error && !own.behind.empty()) {
+        auto next = own.behind.front();
+        own.behind.pop_front();
+        // What it launches behind it comes next.
+        auto others = std::exchange(own.behind, {});
+        own.handle = next->handle;
+        auto task = std::make_shared<Task>(*current_task());
+        task->before[task->line] = task->number;
+        CurrentTask current(std::move(task));
+        begin_conditions(*next->graph);
+        error = next->run();
+        own.behind.insert(own.behind.end(), others.begin(), others.end());
+        if (!error) error = limit.check("a graph, with those that its kernels launched behind it,");
+    }
+    running = outer;
+    return error;
+}
+
 cudaError_t Executable::run() const {
-    static std::atomic<uint64_t> runs{0};
     TaskPointer whole = current_task();
     bool is_within_another = whole->graph_run != 0;  // as a part of which it has one place
-    uint64_t number = ++runs;
+    uint64_t number = next_graph_run();
     TaskClock before = whole->before;
     std::vector<size_t> left(order.size());
     std::iota(left.begin(), left.end(), 0);
@@ -130,6 +196,8 @@ std::shared_ptr<Graph> clone(const Graph &graph) {
         made->child = node->child;
         made->event = node->event;
         made->original = node.get();
+        made->conditional = node->conditional;
+        made->memory = node->memory;
         copies[node.get()] = made;
     }
     for (const auto &node : copy->nodes) {
@@ -149,14 +217,16 @@ cudaError_t give_list(const std::vector<Node *> &nodes, cudaGraphNode_t *out, si
     return cudaSuccess;
 }
 
-std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph) {
+std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph, cudaError_t *error) {
+    *error = cudaErrorInvalidValue;
     auto executable = std::make_shared<Executable>();
     executable->graph = graph;
     executable->order = graph->ordered();
     if (executable->order.size() != graph->nodes.size()) return nullptr;
     std::map<const Node *, size_t> places;
     for (Node *node : executable->order) {
-        executable->work[node] = node->work;
+        Work &work = executable->work[node] = node->work;
+        if (node->conditional && (*error = conditional_work(*node->conditional, &work))) return nullptr;
         std::vector<size_t> needed;
         auto all = std::make_shared<std::vector<bool>>(places.size());
         for (const Node *before : node->dependencies) {
@@ -172,6 +242,7 @@ std::shared_ptr<Executable> instantiate(const std::shared_ptr<Graph> &graph) {
         executable->behind.push_back(std::move(all));
         places.emplace(node, places.size());
     }
+    *error = cudaSuccess;
     return executable;
 }
 
@@ -185,6 +256,7 @@ cudaGraph_t publish(std::shared_ptr<Graph> graph) {
 cudaGraphExec_t publish(std::shared_ptr<Executable> executable) {
     std::lock_guard lock(graphs_mutex);
     auto handle = reinterpret_cast<cudaGraphExec_t>(executable.get());
+    executable->handle = handle;
     executables[handle] = std::move(executable);
     return handle;
 }
@@ -205,6 +277,7 @@ void forget_graphs() {
     std::lock_guard lock(graphs_mutex);
     executables.clear();
     graphs.clear();
+    forget_conditions();
 }
 
 bool forget(cudaGraph_t handle) {

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/allocations.h"
 #include "api/device_model.h"
 #include "api/errors.h"
+#include "api/graph_memory.h"
+#include "api/graphs.h"
 #include "api/pools.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
@@ -23,56 +26,56 @@ using emu::MemoryKind;
 
 namespace {
 
-constexpr uint64_t pitch_alignment = 512;
-
-cudaError_t allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags = 0) {
-    if (!out) return emu::fail(cudaErrorInvalidValue);
-    *out = nullptr;
-    EMU_REQUIRE_DEVICE();
-    if (size == 0) return cudaSuccess;
-    uint64_t address = emu::memory().allocate(size, 256, kind, "", call, flags);
-    if (!address) {
-        if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
-        size_t capacity = emu::memory().capacity();
-        if (kind != MemoryKind::pinned_host) emu::explain("", "it was asked for " + std::to_string(size) + " bytes, and " +
-                                          std::to_string(capacity - emu::memory().in_use()) + " of the device's " +
-                                          std::to_string(capacity) + " were free");
-        return emu::fail(cudaErrorMemoryAllocation);
-    }
-    *out = reinterpret_cast<void *>(address);
-    emu::note_allocation(address);
-    if (kind == MemoryKind::device && emu::observe_settings().check_full && !emu::memory().track_writes(address)) {
-        emu::report().add_unchecked("reads of what nobody wrote in an allocation of " + std::to_string(size) + " bytes: it is too large");
-    }
-    if (kind != MemoryKind::pinned_host) emu::spoil(address, size);
-    emu::recording().add(emu::AllocateStep{address, size, kind});
-    if (kind != MemoryKind::device) emu::recording().share_with_host(address, size);
-    return cudaSuccess;
-}
-
-cudaError_t allocate_from(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle, const char *call) {
-    if (!emu::stream_of(handle)) return emu::fail(cudaErrorInvalidResourceHandle);
-    if (!emu::is_pool(pool)) return emu::fail(cudaErrorInvalidValue);
-    cudaError_t error = allocate(out, size, MemoryKind::device, call);
-    if (!error && *out) emu::put_in_pool(pool, reinterpret_cast<uint64_t>(*out), size);
-    return error;
-}
+// The alignment is that of textures (cudaDevAttrTextureAlignment).
+constexpr uint64_t alignment = 512, pitch_alignment = 512;
 
 // How to free what begins at `address`, where that is another function's business.
 std::string hint(uint64_t address, unsigned kinds) {
     auto found = emu::memory().find(address);
     if (!found || found->begin != address || (kinds & kind_bit(found->kind))) return "";
     switch (found->kind) {
-        case MemoryKind::device:
-        case MemoryKind::managed: return ", which is for cudaFree";
-        case MemoryKind::pinned_host: return ", which is for cudaFreeHost";
-        case MemoryKind::registered_host: return ", which is for cudaHostUnregister";
-        default: return ", which cannot be freed";
+    case MemoryKind::device:
+    case MemoryKind::managed: return std::string(", which is for ") + emu::called("cudaFree");
+    case MemoryKind::pinned_host: return std::string(", which is for ") + emu::called("cudaFreeHost");
+    case MemoryKind::registered_host: return std::string(", which is for ") + emu::called("cudaHostUnregister");
+    case MemoryKind::array: return std::string(", which is for ") + emu::called("cudaFreeArray");
+    case MemoryKind::mapped: return ", which is for cuMemUnmap";
+    case MemoryKind::imported: return std::string(", which is for ") + emu::called("cudaIpcCloseMemHandle");
+    default: return ", which cannot be freed";
     }
 }
 
-// `on` null: the whole device is waited for.
-cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise, emu::Stream *on = nullptr) {
+}  // namespace
+
+cudaError_t emu::allocate(void **out, size_t size, MemoryKind kind, const char *call, unsigned flags, uint64_t at) {
+    if (!out) return emu::fail(cudaErrorInvalidValue);
+    *out = nullptr;
+    EMU_REQUIRE_DEVICE();
+    if (size == 0) return cudaSuccess;
+    uint64_t address = emu::memory().allocate(size, alignment, kind, "", emu::called(call), flags, at);
+    if (!address) {
+        if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
+        size_t capacity = emu::memory().capacity();
+        if (kind != MemoryKind::pinned_host)
+            emu::explain("", "it was asked for " + std::to_string(size) + " bytes, and " +
+                                 std::to_string(capacity - emu::memory().in_use()) + " of the device's " +
+                                 std::to_string(capacity) + " were free");
+        return emu::fail(cudaErrorMemoryAllocation);
+    }
+    *out = reinterpret_cast<void *>(address);
+    emu::note_allocation(address);
+    if ((kind == MemoryKind::device || kind == MemoryKind::array) && emu::observe_settings().check_full &&
+        !emu::memory().track_writes(address)) {
+        emu::report().add_unchecked("reads of what nobody wrote in an allocation of " + std::to_string(size) +
+                                    " bytes: it is too large");
+    }
+    if (kind != MemoryKind::pinned_host) emu::spoil(address, size);
+    emu::recording().add(emu::AllocateStep{address, size, kind});
+    if (emu::shared_with_host(kind)) emu::recording().share_with_host(address, size);
+    return cudaSuccess;
+}
+
+cudaError_t emu::release(void *pointer, unsigned kinds, cudaError_t otherwise, emu::Stream *on) {
     EMU_REQUIRE_DEVICE();
     if (!pointer) return cudaSuccess;
     if (on) {
@@ -80,6 +83,10 @@ cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise, emu::S
     } else {
         emu::wait_for_device();
     }
+    return release_now(pointer, kinds, otherwise);
+}
+
+cudaError_t emu::release_now(void *pointer, unsigned kinds, cudaError_t otherwise) {
     emu::LaunchPause pause;  // a launch on another host thread may use it until its end
     uint64_t address = reinterpret_cast<uint64_t>(pointer);
     auto known = emu::memory().find(address);
@@ -93,6 +100,24 @@ cudaError_t release(void *pointer, unsigned kinds, cudaError_t otherwise, emu::S
     if (emu::memory().in_device_range(address)) emu::recording().add(emu::ReleaseStep{address});
     emu::take_from_pool(address);
     return cudaSuccess;
+}
+
+namespace {
+
+cudaError_t allocate_from(void **out, size_t size, cudaMemPool_t pool, cudaStream_t handle, const char *call) {
+    emu::Stream *stream = emu::stream_of(handle);
+    if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
+    if (!out || !emu::allocates(pool)) return emu::fail(cudaErrorInvalidValue);
+    if (stream->capture) {
+        std::shared_ptr<emu::GraphMemory> memory;
+        if (cudaError_t error = emu::new_graph_memory(out, size, call, &memory)) return error;
+        cudaError_t error = emu::submit(handle, cudaGraphNodeTypeMemAlloc, emu::begin_work(memory));
+        if (!error) stream->last.front()->memory = memory;
+        return error;
+    }
+    cudaError_t error = emu::allocate(out, size, MemoryKind::device, call);
+    if (!error && *out) emu::put_in_pool(pool, reinterpret_cast<uint64_t>(*out), size);
+    return error;
 }
 
 bool is_managed(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::managed_variable; }
@@ -111,30 +136,30 @@ size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_ali
 
 EMU_API cudaError_t cudaMalloc(void **out, size_t size) {
     if (emu::breaks_capture()) return emu::fail(cudaErrorStreamCaptureUnsupported);
-    return allocate(out, size, MemoryKind::device, "cudaMalloc");
+    return emu::allocate(out, size, MemoryKind::device, "cudaMalloc");
 }
 
 EMU_API cudaError_t cudaFree(void *pointer) {
-    return release(pointer, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed), cudaErrorInvalidValue);
+    return emu::release(pointer, kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed), cudaErrorInvalidValue);
 }
 
 EMU_API cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags) {
     bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
     if (!known) return emu::fail(cudaErrorInvalidValue);
-    return allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
+    return emu::allocate(out, size, MemoryKind::managed, "cudaMallocManaged", flags);
 }
 
 EMU_API cudaError_t cudaMallocHost(void **out, size_t size) {
-    return allocate(out, size, MemoryKind::pinned_host, "cudaMallocHost");
+    return emu::allocate(out, size, MemoryKind::pinned_host, "cudaMallocHost");
 }
 
 EMU_API cudaError_t cudaHostAlloc(void **out, size_t size, unsigned flags) {
     if (flags & ~7u) return emu::fail(cudaErrorInvalidValue);
-    return allocate(out, size, MemoryKind::pinned_host, "cudaHostAlloc", flags);
+    return emu::allocate(out, size, MemoryKind::pinned_host, "cudaHostAlloc", flags);
 }
 
 EMU_API cudaError_t cudaFreeHost(void *pointer) {
-    return release(pointer, kind_bit(MemoryKind::pinned_host), cudaErrorInvalidValue);
+    return emu::release(pointer, kind_bit(MemoryKind::pinned_host), cudaErrorInvalidValue);
 }
 
 EMU_API cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags) {
@@ -151,8 +176,8 @@ EMU_API cudaError_t cudaHostUnregister(void *pointer) {
     if (!pointer) return emu::fail(cudaErrorInvalidValue);
     auto found = emu::memory().find(reinterpret_cast<uint64_t>(pointer));
     bool is_within = found && found->kind == MemoryKind::registered_host;
-    return release(pointer, kind_bit(MemoryKind::registered_host),
-                   is_within ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
+    return emu::release(pointer, kind_bit(MemoryKind::registered_host),
+                        is_within ? cudaErrorInvalidValue : cudaErrorHostMemoryNotRegistered);
 }
 
 EMU_API cudaError_t cudaHostGetDevicePointer(void **out, void *pointer, unsigned flags) {
@@ -177,14 +202,15 @@ EMU_API cudaError_t cudaHostGetFlags(unsigned *flags, void *pointer) {
 EMU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height) {
     if (!pitch) return emu::fail(cudaErrorInvalidValue);
     *pitch = pitch_of(width);
-    return allocate(out, *pitch * height, MemoryKind::device, "cudaMallocPitch");
+    return emu::allocate(out, *pitch * height, MemoryKind::device, "cudaMallocPitch");
 }
 
 EMU_API cudaError_t cudaMalloc3D(cudaPitchedPtr *out, cudaExtent extent) {
     if (!out) return emu::fail(cudaErrorInvalidValue);
     size_t pitch = pitch_of(extent.width);
     void *pointer = nullptr;
-    cudaError_t error = allocate(&pointer, pitch * extent.height * extent.depth, MemoryKind::device, "cudaMalloc3D");
+    cudaError_t error =
+        emu::allocate(&pointer, pitch * extent.height * extent.depth, MemoryKind::device, "cudaMalloc3D");
     if (error == cudaSuccess) *out = {pointer, pitch, extent.width, extent.height};
     return error;
 }
@@ -217,8 +243,8 @@ EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const v
     return cudaSuccess;
 }
 
-// Stream-ordered allocation: memory is had at once, and is freed when what the stream was given before is done. A capture cannot
-// hold it.
+// Stream-ordered allocation gives memory at once, and frees it when the stream's earlier work is done. A capture makes
+// nodes of both.
 
 EMU_API cudaError_t cudaMallocAsync(void **out, size_t size, cudaStream_t handle) {
     return allocate_from(out, size, emu::current_pool(), handle, "cudaMallocAsync");
@@ -231,9 +257,8 @@ EMU_API cudaError_t cudaMallocFromPoolAsync(void **out, size_t size, cudaMemPool
 EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
     emu::Stream *stream = emu::stream_of(handle);
     if (!stream) return emu::fail(cudaErrorInvalidResourceHandle);
-    // Captured work still needs the memory each time the graph runs: it stays until the process ends.
-    if (stream->capture) return cudaSuccess;
-    return release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue, stream);
+    if (stream->capture) return emu::submit(handle, cudaGraphNodeTypeMemFree, emu::free_work(pointer));
+    return emu::release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue, stream);
 }
 
 // Advice about managed memory: nothing moves here.
@@ -260,7 +285,7 @@ EMU_PER_THREAD_STREAM(cudaMemPrefetchAsync, _ptsz);
 
 // At the address `at`, when it is not 0.
 EMU_HOST int emu_malloc(uint64_t size, const char *label, uint64_t at, uint64_t *out) {
-    *out = emu::memory().allocate(size, 256, MemoryKind::device, label, "malloc", 0, at);
+    *out = emu::memory().allocate(size, alignment, MemoryKind::device, label, "malloc", 0, at);
     if (*out) return cudaSuccess;
     if (emu::memory().capacity_is_limit()) emu::report().set_limit("memory");
     return cudaErrorMemoryAllocation;

@@ -11,6 +11,7 @@
 #include "api/context.h"
 #include "api/errors.h"
 #include "api/fat_binary.h"
+#include "checks/task_races.h"
 #include "exec/memory.h"
 #include "replay/recording.h"
 #include "report/session.h"
@@ -42,7 +43,8 @@ double thread_s() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Held while a module loads or a kernel compiles as well: the callbacks come back on the same thread to define variables.
+// Held while a module loads or a kernel compiles as well: the callbacks come back on the same thread to define
+// variables.
 std::recursive_mutex modules_mutex;
 std::map<uint64_t, std::unique_ptr<Module>> modules;
 std::map<const void *, std::unique_ptr<Function>> functions;  // by stub
@@ -64,10 +66,22 @@ cudaError_t load(Module &module) {
         for (const auto &[name, location] : module.variables) {
             auto allocation = memory().find(location.address);
             recording().add(VariableStep{module.id, name, location.address, allocation->kind});
-            if (allocation->kind == MemoryKind::managed_variable) recording().share_with_host(location.address, location.size);
+            if (allocation->kind == MemoryKind::managed_variable)
+                recording().share_with_host(location.address, location.size);
         }
     }
     return module.load_error;
+}
+
+void forget_functions(const Module *module) {
+    for (auto it = functions.begin(); it != functions.end();) {
+        if (it->second->module == module) {
+            handles.erase(it->second.get());
+            it = functions.erase(it);
+        } else {
+            ++it;
+        }
+    }
 }
 
 Module *module_of(void **handle) { return reinterpret_cast<Module *>(handle); }
@@ -113,6 +127,27 @@ uint64_t register_image(const void *image, std::map<std::string, VariableLocatio
     return number;
 }
 
+uint64_t register_image(std::vector<uint8_t> image) {
+    std::lock_guard lock(modules_mutex);
+    uint64_t number = register_image(nullptr, {});
+    Module &module = *modules[number];
+    module.joined = std::move(image);
+    module.image = module.joined.data();
+    return number;
+}
+
+void unregister_image(uint64_t number) {
+    std::lock_guard lock(modules_mutex);
+    auto found = modules.find(number);
+    if (found == modules.end()) return;
+    forget_functions(found->second.get());
+    for (const auto &[name, location] : found->second->variables) {
+        memory().release(location.address, ~0u);
+        task_races().forget(location.address, location.size);
+    }
+    modules.erase(found);
+}
+
 cudaError_t load_module(uint64_t number) {
     std::lock_guard lock(modules_mutex);
     auto module = modules.find(number);
@@ -135,12 +170,31 @@ Function *function_named(uint64_t number, const std::string &name) {
     return plain;
 }
 
-uint64_t variable_address(uint64_t number, const std::string &name) {
+Function *kernel_named(uint64_t number, const std::string &name) {
+    std::lock_guard lock(modules_mutex);
+    Function *function = function_named(number, name);
+    if (!function || !describe(*function)) return function;
+    handles.erase(function);
+    functions.erase(function);
+    return nullptr;
+}
+
+Function *kernel_at(uint64_t address) {
+    std::lock_guard lock(modules_mutex);
+    for (const auto &[number, module] : modules) {
+        for (const auto &[name, location] : module->variables) {
+            if (location.address == address) return kernel_named(number, name);
+        }
+    }
+    return nullptr;
+}
+
+SymbolLocation variable_of(uint64_t number, const std::string &name) {
     std::lock_guard lock(modules_mutex);
     auto module = modules.find(number);
-    if (module == modules.end()) return 0;
+    if (module == modules.end()) return {};
     auto found = module->second->variables.find(name);
-    return found == module->second->variables.end() ? 0 : found->second.address;
+    return found == module->second->variables.end() ? SymbolLocation{} : found->second;
 }
 
 void unload_modules() {
@@ -176,7 +230,9 @@ cudaError_t compile(Function &function, const uint32_t block[3], bool observe, c
     std::lock_guard lock(modules_mutex);
     auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2], observe}, nullptr);
     if (fresh) {
+        double began_s = thread_s();
         int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, observe, &slot->second);
+        making_code_s += thread_s() - began_s;
         if (code) {
             function.compiled.erase(slot);
             return static_cast<cudaError_t>(code);
@@ -219,18 +275,12 @@ EMU_API void **__cudaRegisterFatBinary(void *wrapper) {
 
 EMU_API void __cudaRegisterFatBinaryEnd(void **) {}
 
-// The library that held the stubs is gone; what was compiled from it stays, since machine code cannot be unloaded safely.
+// The library that held the stubs is gone; what was compiled from it stays, since machine code cannot be unloaded
+// safely.
 EMU_API void __cudaUnregisterFatBinary(void **handle) {
     std::lock_guard lock(modules_mutex);
     Module *module = module_of(handle);
-    for (auto it = functions.begin(); it != functions.end();) {
-        if (it->second->module == module) {
-            handles.erase(it->second.get());
-            it = functions.erase(it);
-        } else {
-            ++it;
-        }
-    }
+    forget_functions(module);
     for (auto it = variables.begin(); it != variables.end();) {
         it = it->second->module == module ? variables.erase(it) : std::next(it);
     }
@@ -252,8 +302,7 @@ EMU_API void __cudaRegisterVar(void **handle, char *host, char *, const char *na
     variables[host] = std::make_unique<Variable>(Variable{module_of(handle), name});
 }
 
-EMU_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t, int,
-                                      int) {
+EMU_API void __cudaRegisterManagedVar(void **handle, void **host, char *, const char *name, int, size_t, int, int) {
     std::lock_guard lock(modules_mutex);
     auto variable = std::make_unique<Variable>(Variable{module_of(handle), name, host});
     module_of(handle)->managed.push_back(variable.get());
@@ -315,8 +364,9 @@ EMU_HOST uint64_t emu_define_variable(uint64_t module, const char *name, uint64_
     const auto &managed = found->second->managed;
     auto location = found->second->locations.find(name);
     bool is_placed = location != found->second->locations.end();
-    bool is_managed = is_placed ? location->second.is_managed
-                                : std::any_of(managed.begin(), managed.end(), [&](Variable *it) { return it->name == name; });
+    bool is_managed = is_placed
+                          ? location->second.is_managed
+                          : std::any_of(managed.begin(), managed.end(), [&](Variable *it) { return it->name == name; });
     MemoryKind kind = is_constant  ? MemoryKind::constant
                       : is_managed ? MemoryKind::managed_variable
                                    : MemoryKind::variable;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "host.h"
 
@@ -37,7 +38,8 @@ struct Function {
     std::string name;  // mangled
     bool described = false;
     EmuKernelInfo info = {};
-    int registers[2] = {-1, -1};  // of a thread, as machine code says, and as ptxas does; 0: not known, -1: nobody has asked
+    int registers[2] = {
+        -1, -1};  // of a thread, as machine code says, and as ptxas does; 0: not known, -1: nobody has asked
     int max_dynamic_shared = -1;  // below 0: the program has not set it
     int shared_carveout = -1;
     bool allows_large_clusters = false;
@@ -53,10 +55,22 @@ uint64_t module_number(const Function &function);
 
 // A module that no program registered; `image` must outlive it. Returns its number.
 uint64_t register_image(const void *image, std::map<std::string, VariableLocation> locations);
+// The same, which keeps the image (a fat binary) itself.
+uint64_t register_image(std::vector<uint8_t> image);
 cudaError_t load_module(uint64_t number);
+// Forgets its kernels and frees its variables. What was compiled of it stays, since machine code cannot be unloaded
+// safely.
+void unregister_image(uint64_t number);
 
-// The kernel of that (mangled) name, as far as it is known before it is compiled: it may not exist. Null: no such module.
+// The kernel of that (mangled) name, as far as it is known before it is compiled: it may not exist. Null: no such
+// module.
 Function *function_named(uint64_t module, const std::string &name);
+// The same, of a module that was loaded; null where the module has no such kernel.
+Function *kernel_named(uint64_t module, const std::string &name);
+
+// The kernel that device code means by an address of its own, which is that of a variable with the kernel's name; null
+// for none.
+Function *kernel_at(uint64_t address);
 
 // Where a variable lies, by the address that stands for it in the host's program. Loads its module.
 cudaError_t find_symbol(const void *host_address, SymbolLocation *location);
@@ -64,10 +78,11 @@ cudaError_t find_symbol(const void *host_address, SymbolLocation *location);
 // Fills in `function.info` from the PTX, without compiling.
 cudaError_t describe(Function &function);
 
-// Of a variable of a loaded module, by its name there; 0: there is none.
-uint64_t variable_address(uint64_t module, const std::string &name);
+// A variable of a loaded module, by its name there; address 0: there is none.
+SymbolLocation variable_of(uint64_t module, const std::string &name);
 
-// Registers of a thread as machine code in the program has it, or, where there is none, ptxas, if it is to be asked; 0: not known.
+// Registers of a thread as machine code in the program has it, or, where there is none, ptxas, if it is to be asked; 0:
+// not known.
 uint32_t count_registers(Function &function, bool ask_ptxas);
 
 // The machine code for one block shape.

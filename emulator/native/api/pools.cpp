@@ -10,6 +10,7 @@
 #include "api/context.h"
 #include "api/errors.h"
 #include "api/pools.h"
+#include "exec/arena.h"
 
 namespace {
 
@@ -21,6 +22,8 @@ struct Pool {
         {cudaMemPoolAttrReleaseThreshold, 0},
     };
     uint64_t used_bytes = 0, max_used_bytes = 0;
+    std::shared_ptr<emu::BackingFile> file;  // null: processes cannot share it
+    bool is_imported = false;
 };
 
 std::mutex pools_mutex;
@@ -55,7 +58,9 @@ cudaError_t give_default(cudaMemPool_t *out) {
 
 bool is_flag(cudaMemPoolAttr which) { return which <= cudaMemPoolReuseAllowInternalDependencies; }
 
-bool is_high(cudaMemPoolAttr which) { return which == cudaMemPoolAttrReservedMemHigh || which == cudaMemPoolAttrUsedMemHigh; }
+bool is_high(cudaMemPoolAttr which) {
+    return which == cudaMemPoolAttrReservedMemHigh || which == cudaMemPoolAttrUsedMemHigh;
+}
 
 bool is_attribute(cudaMemPoolAttr which) {
     return which >= cudaMemPoolReuseFollowEventDependencies && which <= cudaMemPoolAttrUsedMemHigh;
@@ -73,6 +78,13 @@ cudaMemPool_t emu::current_pool() {
     return chosen ? chosen : default_pool();
 }
 
+cudaMemPool_t emu::graph_pool() {
+    static cudaMemPool_t handle = nullptr;
+    std::lock_guard lock(pools_mutex);
+    if (!pools.count(handle)) handle = create();  // the first, or forgotten
+    return handle;
+}
+
 void emu::forget_pools() {
     std::lock_guard lock(pools_mutex);
     shares.clear();
@@ -80,6 +92,26 @@ void emu::forget_pools() {
     std::erase_if(pools, [kept](const auto &it) { return it.first != kept; });
     *pools[kept] = {};
     chosen = nullptr;
+}
+
+std::shared_ptr<emu::BackingFile> emu::pool_file(cudaMemPool_t pool) {
+    std::lock_guard lock(pools_mutex);
+    auto found = pools.find(pool);
+    return found == pools.end() ? nullptr : found->second->file;
+}
+
+cudaMemPool_t emu::import_pool(std::shared_ptr<BackingFile> file) {
+    std::lock_guard lock(pools_mutex);
+    cudaMemPool_t handle = create();
+    pools[handle]->file = std::move(file);
+    pools[handle]->is_imported = true;
+    return handle;
+}
+
+bool emu::allocates(cudaMemPool_t pool) {
+    std::lock_guard lock(pools_mutex);
+    auto found = pools.find(pool);
+    return found != pools.end() && !found->second->is_imported;
 }
 
 void emu::put_in_pool(cudaMemPool_t handle, uint64_t address, uint64_t size) {
@@ -90,6 +122,12 @@ void emu::put_in_pool(cudaMemPool_t handle, uint64_t address, uint64_t size) {
     shares[address] = {handle, size};
     pool.used_bytes += size;
     pool.max_used_bytes = std::max(pool.max_used_bytes, pool.used_bytes);
+}
+
+cudaMemPool_t emu::pool_of(uint64_t address) {
+    std::lock_guard lock(pools_mutex);
+    auto share = shares.find(address);
+    return share == shares.end() ? nullptr : share->second.pool;
 }
 
 void emu::take_from_pool(uint64_t address) {
@@ -133,8 +171,19 @@ EMU_API cudaError_t cudaMemPoolCreate(cudaMemPool_t *out, const cudaMemPoolProps
     if (!out || !props) return emu::fail(cudaErrorInvalidValue);
     bool is_elsewhere = props->location.type == cudaMemLocationTypeDevice && props->location.id;
     if (is_elsewhere || props->allocType != cudaMemAllocationTypePinned) return emu::fail(cudaErrorInvalidValue);
+    std::shared_ptr<emu::BackingFile> file;
+    if (props->handleTypes) {
+        bool by_descriptor = props->handleTypes == cudaMemHandleTypePosixFileDescriptor;
+        if (!by_descriptor || !emu::in_session())
+            return emu::unsupported_call(
+                "cudaMemPoolCreate for other processes, but by file descriptors under "
+                "`python -m emulator`");
+        file = emu::BackingFile::create(emu::Arena::page);
+        if (!file) return emu::fail(cudaErrorMemoryAllocation);
+    }
     std::lock_guard lock(pools_mutex);
     *out = create();
+    pools[*out]->file = std::move(file);
     return cudaSuccess;
 }
 
@@ -161,8 +210,8 @@ EMU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr 
     }
     bool is_count = which == cudaMemPoolAttrReservedMemCurrent || which == cudaMemPoolAttrUsedMemCurrent;
     if (is_count) return emu::fail(cudaErrorInvalidValue);
-    found->second->attributes[which] = is_flag(which) ? static_cast<uint64_t>(*static_cast<int *>(value))
-                                                      : *static_cast<uint64_t *>(value);
+    found->second->attributes[which] =
+        is_flag(which) ? static_cast<uint64_t>(*static_cast<int *>(value)) : *static_cast<uint64_t *>(value);
     return cudaSuccess;
 }
 

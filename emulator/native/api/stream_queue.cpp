@@ -41,8 +41,8 @@ struct Queue {
     uint64_t host_steps = 0;
 };
 
-// Made when it is first needed, which may be before other objects of the library are. Never destroyed: its thread still waits when the
-// process ends.
+// Made when it is first needed, which may be before other objects of the library are. Never destroyed: its thread still
+// waits when the process ends.
 Queue &queue() {
     static Queue *instance = new Queue;
     return *instance;
@@ -57,7 +57,8 @@ std::vector<std::list<Pending>::iterator> ready(const TaskClock *within) {
     for (auto it = queue().pending.begin(); it != queue().pending.end(); ++it) {
         if (within && !it->task->is_within(*within)) continue;
         // Whatever it comes after was given before it.
-        bool waits = std::any_of(queue().pending.begin(), it, [&](const Pending &other) { return it->task->comes_after(*other.task); });
+        bool waits = std::any_of(queue().pending.begin(), it,
+                                 [&](const Pending &other) { return it->task->comes_after(*other.task); });
         if (!waits) found.push_back(it);
     }
     return found;
@@ -80,7 +81,8 @@ void wait_for_host(std::unique_lock<std::recursive_mutex> &lock) {
             seen = enqueued;
             cpu_then = cpu_s();
             then = now;
-        } else if (cpu_s() - cpu_then > patience_cpu_s || std::chrono::duration<double>(now - then).count() > patience_s) {
+        } else if (cpu_s() - cpu_then > patience_cpu_s ||
+                   std::chrono::duration<double>(now - then).count() > patience_s) {
             return;
         }
         lock.unlock();
@@ -145,6 +147,11 @@ cudaError_t enqueue(TaskPointer task, Work work) {
     queue().has_pending.notify_one();
     if (queue().pending.size() > max_pending) run(queue().pending.begin());
     return cudaSuccess;
+}
+
+size_t pending_work() {
+    std::unique_lock lock(queue().mutex, std::try_to_lock);
+    return lock ? queue().pending.size() : 0;
 }
 
 void drain(const TaskClock &clock) { drain_within(&clock); }

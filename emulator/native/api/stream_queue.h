@@ -1,5 +1,5 @@
-// Carries out the work of streams: at once, or, where the order is drawn (`schedule_seed`), as late or in as odd an order as events
-// and synchronisation allow, so that what a program forgot to wait for shows in its results.
+// Carries out the work of streams: at once, or, where the order is drawn (`schedule_seed`), as late or in as odd an
+// order as events and synchronisation allow, so that what a program forgot to wait for shows in its results.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,6 +15,9 @@ using Work = std::function<cudaError_t()>;
 // Whether work waits in queues.
 bool defers_work();
 
+// How much work waits in queues; 0 while another thread carries some out.
+size_t pending_work();
+
 // Carries out `work` when its turn comes.
 cudaError_t enqueue(TaskPointer task, Work work);
 
@@ -25,8 +28,8 @@ void drain();
 // Draws a number below `count`, which is not 0. The newest, where work is to be as late as can be.
 size_t draw_next(size_t count);
 
-// Creates a thread that carries out what is left while the host calls nothing: it may wait for what a kernel writes. Call once, before
-// threads are forbidden.
+// Creates a thread that carries out what is left while the host calls nothing: it may wait for what a kernel writes.
+// Call once, before threads are forbidden.
 void start_queue_thread();
 
 // Begins to draw orders anew.

@@ -81,9 +81,7 @@ TaskPointer next_task(Stream &stream, bool is_launch) {
     return task;
 }
 
-double now_s() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // The legacy stream waits for all blocking streams, which none that is being captured allows.
 cudaError_t check_legacy(cudaStream_t handle) {
@@ -168,7 +166,8 @@ bool breaks_capture() {
     std::lock_guard lock(streams_mutex);
     bool broken = false;
     for (const auto &[handle, stream] : streams) {
-        if (!stream->capture || !stream->capture_origin || stream->capture_mode == cudaStreamCaptureModeRelaxed) continue;
+        if (!stream->capture || !stream->capture_origin || stream->capture_mode == cudaStreamCaptureModeRelaxed)
+            continue;
         bool is_of_others = stream->capture_thread != std::this_thread::get_id();
         if (stream->capture_mode == cudaStreamCaptureModeThreadLocal && is_of_others) continue;
         stream->capture->spoilt = true;
@@ -280,7 +279,9 @@ EMU_API cudaError_t cudaDeviceSynchronize(void) { return wait_for_all(); }
 
 EMU_API cudaError_t cudaStreamCreate(cudaStream_t *out) { return create_stream(out, cudaStreamDefault, 0); }
 
-EMU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) { return create_stream(out, flags, 0); }
+EMU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
+    return create_stream(out, flags, 0);
+}
 
 EMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority) {
     return create_stream(out, flags, priority);
@@ -333,7 +334,8 @@ EMU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) 
 
 // Access policy windows and the like are hints about caches.
 
-EMU_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID, const cudaLaunchAttributeValue *) {
+EMU_API cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID,
+                                           const cudaLaunchAttributeValue *) {
     return stream_of(handle) ? cudaSuccess : fail(cudaErrorInvalidResourceHandle);
 }
 
@@ -349,12 +351,14 @@ EMU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t functio
     EMU_REQUIRE_DEVICE();
     if (!function) return fail(cudaErrorInvalidValue);
     // The host may well wait for what it does.
-    return submit(stream, cudaGraphNodeTypeHost, [=] {
-        HostFunction on_host;
-        host_hears(current_task()->before);
-        function(data);
-        return cudaSuccess;
-    }, {.at_once = true});
+    return submit(stream, cudaGraphNodeTypeHost,
+                  [=] {
+                      HostFunction on_host;
+                      host_hears(current_task()->before);
+                      function(data);
+                      return cudaSuccess;
+                  },
+                  {.at_once = true});
 }
 
 EMU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
@@ -401,6 +405,7 @@ EMU_API cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t on) {
         return cudaSuccess;
     });
     event->known = stream->known;
+    if (event->flags & cudaEventInterprocess) carry_out(*stream);  // api/ipc.cpp says why
     return cudaSuccess;
 }
 
@@ -451,7 +456,8 @@ EMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t on, uns
     if (!stream->capture) stream->capture = event->capture;  // it joins the capture
     for (auto [other, count] : event->behind) stream->behind[other] = std::max(stream->behind[other], count);
     for (Node *node : event->last) {
-        if (std::find(stream->last.begin(), stream->last.end(), node) == stream->last.end()) stream->last.push_back(node);
+        if (std::find(stream->last.begin(), stream->last.end(), node) == stream->last.end())
+            stream->last.push_back(node);
     }
     if (!event->capture) join(stream->known, event->known);
     return cudaSuccess;

@@ -57,8 +57,8 @@ void note_record(Event &event);
 
 // How a call goes about its work.
 struct Manner {
-    bool waits = false;     // the host goes on when it is done
-    bool at_once = false;   // it is done before the call returns, though the host does not count on it
+    bool waits = false;    // the host goes on when it is done
+    bool at_once = false;  // it is done before the call returns, though the host does not count on it
 };
 
 // Gives `work` to the stream, or notes it as a node of the graph that is being captured on it.
@@ -69,7 +69,8 @@ void wait_for_device();
 // Carries out what the stream has been given, for calls that need not wait for it on a GPU.
 void carry_out(Stream &stream);
 
-// For calls such as cudaMalloc, which most modes of capture forbid: true when there is such a capture, which is then spoilt.
+// For calls such as cudaMalloc, which most modes of capture forbid: true when there is such a capture, which is then
+// spoilt.
 bool breaks_capture();
 
 // Whether some stream of the capture of `graph` has work that `origin` does not wait for.

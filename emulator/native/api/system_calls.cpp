@@ -1,6 +1,6 @@
-// System calls that read or write memory of the program's, as the C library has them. The system cannot touch a page that is protected
-// so that accesses of the host are noted (checks/host_accesses.h): the call would fail with EFAULT. So these functions stand before the
-// library's own, note what the call is about to touch, and open it meanwhile.
+// System calls that read or write memory of the program's, as the C library has them. The system cannot touch a page
+// that is protected so that accesses of the host are noted (checks/host_accesses.h): the call would fail with EFAULT.
+// So these functions stand before the library's own, note what the call is about to touch, and open it meanwhile.
 //
 // That needs this library to come before the C library, as in a program that runs under `gpujudge emulate`.
 #undef _FORTIFY_SOURCE  // its inline functions have these names
@@ -18,7 +18,7 @@
 namespace {
 
 class Opened {
-  public:
+public:
     Opened(const void *begin, size_t size, bool writes, const void *caller) { add(begin, size, writes, caller); }
     Opened(const iovec *parts, int count, bool writes, const void *caller) {
         for (int i = 0; i < count; ++i) add(parts[i].iov_base, parts[i].iov_len, writes, caller);
@@ -31,7 +31,7 @@ class Opened {
     }
     Opened(const Opened &) = delete;
 
-  private:
+private:
     void add(const void *begin, size_t size, bool writes, const void *caller) {
         auto at = reinterpret_cast<uint64_t>(begin);
         if (is_open_ || !emu::host_accesses().note_call(at, size, reinterpret_cast<uint64_t>(caller), writes)) return;
@@ -42,7 +42,10 @@ class Opened {
     bool is_open_ = false;
 };
 
-template <class Function> Function *next(const char *name) { return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, name)); }
+template <class Function>
+Function *next(const char *name) {
+    return reinterpret_cast<Function *>(dlsym(RTLD_NEXT, name));
+}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "api/tasks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace emu {
@@ -27,8 +28,14 @@ bool Task::is_within(const TaskClock &clock) const {
 }
 
 bool Task::comes_after(const Task &other) const {
+    if (graph_run && graph_run == other.graph_run && node == other.node) return true;
     if (graph_run && graph_run == other.graph_run) return other.node < behind->size() && (*behind)[other.node];
     return other.is_within(before);
+}
+
+uint64_t next_graph_run() {
+    static std::atomic<uint64_t> runs{0};
+    return ++runs;
 }
 
 const TaskPointer &current_task() { return current(); }

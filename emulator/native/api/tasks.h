@@ -16,7 +16,8 @@ void join(TaskClock &into, const TaskClock &from);
 
 // A piece of work of a stream, or a node of a graph while it runs.
 struct Task {
-    // The number of the stream that it was given to (0: it is the host's own), and its own number there, which the nodes of a graph share.
+    // The number of the stream that it was given to (0: it is the host's own), and its own number there, which the
+    // nodes of a graph share.
     uint32_t line = 0;
     uint64_t number = 0;
     TaskClock before;  // what it comes after
@@ -36,14 +37,17 @@ using TaskPointer = std::shared_ptr<const Task>;
 // The task that this thread carries out; null outside of any.
 const TaskPointer &current_task();
 
+// The number of a run of a graph, or of launches that kernels make: see Task.
+uint64_t next_graph_run();
+
 // Makes `task` the current one for as long as it exists.
 class CurrentTask {
-  public:
+public:
     explicit CurrentTask(TaskPointer task);
     ~CurrentTask();
     CurrentTask(const CurrentTask &) = delete;
 
-  private:
+private:
     TaskPointer before_;
 };
 

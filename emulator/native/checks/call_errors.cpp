@@ -6,6 +6,7 @@
 #include <unwind.h>
 
 #include <atomic>
+#include <cctype>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -14,7 +15,9 @@
 
 #include "api/errors.h"
 #include "api/modules.h"
+#include "driver/call.h"
 #include "exec/memory.h"
+#include "exec/virtual_memory.h"
 #include "report/report.h"
 #include "report/symbol_names.h"
 
@@ -66,8 +69,12 @@ const void *base_of(const void *address) {
     return dladdr(address, &info) ? info.dli_fbase : nullptr;
 }
 
-// The name of a function as programs call it, whichever their default stream is.
-std::string without_stream_suffix(std::string name) { return name.substr(0, name.find("_pt")); }
+// The name of a function as programs call it, whichever their default stream is and whichever form of it they have.
+std::string as_called(std::string name) {
+    name = name.substr(0, name.find("_pt"));
+    bool has_form = name.size() > 3 && name.compare(name.size() - 3, 2, "_v") == 0 && std::isdigit(name.back());
+    return has_form ? name.substr(0, name.size() - 3) : name;
+}
 
 void mark_looked(Noted &it) {
     if (it.was_queried) return;
@@ -96,7 +103,7 @@ std::string program_frames(const Frames &walk, std::string *entry) {
             continue;
         }
         if (info.dli_fbase == own) {
-            if (entry && frames.empty() && info.dli_sname) *entry = without_stream_suffix(info.dli_sname);
+            if (entry && frames.empty() && info.dli_sname) *entry = as_called(info.dli_sname);
             continue;
         }
         // The function that stands for a kernel: where it was called matters, not what it consists of.
@@ -156,6 +163,13 @@ void note_error_query(cudaError_t error) {
     }
 }
 
+void note_result_query(int result) {
+    std::lock_guard lock(calls_mutex);
+    for (Noted &it : noted) {
+        if (result_of(it.error) == result) mark_looked(it);
+    }
+}
+
 void forget_call_errors() {
     std::lock_guard lock(calls_mutex);
     sites.clear();
@@ -179,19 +193,34 @@ void note_release(uint64_t address) {
     allocation_frames.erase(address);
 }
 
-void report_leaks() {
-    std::lock_guard lock(calls_mutex);
-    if (!leaks_are_watched || sticky()) return;  // after a sticky error nothing can be freed
-    for (const auto &[address, frames] : allocation_frames) {
-        auto found = memory().find(address);
-        if (found) report().add_leak({found->label, found->size(), frames});
+namespace {
+
+void report_leak(uint64_t address, const std::string &frames) {
+    uint64_t size = 0;
+    if (auto found = memory().find(address)) {
+        report().add_leak({found->label, found->size(), frames});
+    } else if (std::string label = virtual_memory().describe(address, &size); !label.empty()) {
+        report().add_leak({label, size, frames});
     }
 }
 
-void end_of_leak_check() {
-    report_leaks();
+bool leaks_count() { return leaks_are_watched && !sticky(); }  // after a sticky error nothing can be freed
+
+}  // namespace
+
+void report_leaks() {
     std::lock_guard lock(calls_mutex);
-    allocation_frames.clear();
+    if (!leaks_count()) return;
+    for (const auto &[address, frames] : allocation_frames) report_leak(address, frames);
+}
+
+void end_of_leak_check() {
+    std::lock_guard lock(calls_mutex);
+    std::erase_if(allocation_frames, [](const auto &it) {
+        auto found = memory().find(it.first);
+        if (found && leaks_count()) report_leak(it.first, it.second);
+        return found != nullptr;
+    });
 }
 
 std::string describe_address(uint64_t address) {
@@ -200,6 +229,7 @@ std::string describe_address(uint64_t address) {
         uint64_t offset = address - found->begin;
         return offset ? "byte " + std::to_string(offset) + " of " + found->label : found->label;
     }
+    if (std::string reason = virtual_memory().reason_against(address); !reason.empty()) return reason;
     if (std::string freed = memory().freed_label(address); !freed.empty()) return freed + ", which was freed";
     return memory().in_device_range(address) ? "an address in no allocation" : "memory of the host";
 }

@@ -57,7 +57,8 @@ struct Ruling {
     bool far = false;                 // from every allocation
 };
 
-// Adds the access to the report, and fails the launch if the ruling says so. `range`: the bytes that it should have stayed in, if known.
+// Adds the access to the report, and fails the launch if the ruling says so. `range`: the bytes that it should have
+// stayed in, if known.
 void report_access(const Access &access, const Range &range, const Ruling &ruling);
 
 }  // namespace emu

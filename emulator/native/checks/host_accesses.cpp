@@ -51,7 +51,8 @@ void on_host_fault(int signal, siginfo_t *info, void *context) {
 }
 
 void on_host_step(int signal, siginfo_t *info, void *context) {
-    if (!host_accesses().end_step()) return pass_signal_on(signal, trap_before, info->si_code <= 0 || info->si_code == SI_KERNEL);
+    if (!host_accesses().end_step())
+        return pass_signal_on(signal, trap_before, info->si_code <= 0 || info->si_code == SI_KERNEL);
     static_cast<ucontext_t *>(context)->uc_mcontext.gregs[REG_EFL] &= ~single_step;
 }
 
@@ -75,15 +76,14 @@ bool handles_faults() {
 }  // namespace
 
 class HostAccesses::Lock {
-  public:
+public:
     explicit Lock(HostAccesses &of) : busy_(of.busy_) {
-        while (busy_.test_and_set(std::memory_order_acquire)) {
-        }
+        while (busy_.test_and_set(std::memory_order_acquire)) {}
     }
     ~Lock() { busy_.clear(std::memory_order_release); }
     Lock(const Lock &) = delete;
 
-  private:
+private:
     std::atomic_flag &busy_;
 };
 
@@ -183,7 +183,8 @@ void HostAccesses::protect(bool on) {
         const Page &page = pages_[first];
         size_t last = first + 1;
         auto is_alike = [&](const Page &other) {
-            return other.number == page.number + (last - first) && other.hits < most_hits && other.writes == page.writes;
+            return other.number == page.number + (last - first) && other.hits < most_hits &&
+                   other.writes == page.writes;
         };
         if (page.hits < most_hits) {
             while (last < pages_.size() && is_alike(pages_[last])) ++last;
@@ -195,7 +196,8 @@ void HostAccesses::protect(bool on) {
 }
 
 HostAccesses::Page *HostAccesses::find(uint64_t number) {
-    auto at = std::lower_bound(pages_.begin(), pages_.end(), number, [](const Page &page, uint64_t it) { return page.number < it; });
+    auto at = std::lower_bound(pages_.begin(), pages_.end(), number,
+                               [](const Page &page, uint64_t it) { return page.number < it; });
     return at != pages_.end() && at->number == number ? &*at : nullptr;
 }
 
@@ -251,7 +253,8 @@ bool HostAccesses::note_call(uint64_t address, uint64_t size, uint64_t caller, b
         auto is_before = [](const Page &page, uint64_t number) { return page.number < number; };
         auto at = std::lower_bound(pages_.begin(), pages_.end(), address / page_bytes, is_before);
         for (; at != pages_.end() && at->number * page_bytes < address + size; ++at) {
-            if (at->hits < most_hits && (writes || at->writes)) touched.push_back(std::max(address, at->number * page_bytes));
+            if (at->hits < most_hits && (writes || at->writes))
+                touched.push_back(std::max(address, at->number * page_bytes));
         }
     }
     if (touched.empty()) return false;
@@ -262,7 +265,8 @@ bool HostAccesses::note_call(uint64_t address, uint64_t size, uint64_t caller, b
     if (site_of(caller) == no_site && noted_.sites.size() < max_sites) noted_.sites.push_back(site);
     uint32_t number = site_of(caller);
     for (uint64_t each : touched) {
-        if (number != no_site && noted_.accesses.size() < max_accesses) noted_.accesses.push_back({each, number, writes});
+        if (number != no_site && noted_.accesses.size() < max_accesses)
+            noted_.accesses.push_back({each, number, writes});
     }
     return true;
 }

@@ -1,9 +1,9 @@
-// What host code reads and writes of the memory that it shares with the device, while the device has work that the host has not waited
-// for. TaskRaces then knows what it may not touch.
+// What host code reads and writes of the memory that it shares with the device, while the device has work that the host
+// has not waited for. TaskRaces then knows what it may not touch.
 //
-// That code is machine code like any other: pages are protected while there is such work, so that each access faults, is noted, and is
-// made by itself, as a single step. The emulator's own accesses pass. Of a page that host code touches often only the first accesses are
-// noted, which can hide a race and invents none.
+// That code is machine code like any other: pages are protected while there is such work, so that each access faults,
+// is noted, and is made by itself, as a single step. The emulator's own accesses pass. Of a page that host code touches
+// often only the first accesses are noted, which can hide a race and invents none.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace emu {
 class MemoryView;
 
 class HostAccesses {
-  public:
+public:
     struct Access {
         uint64_t address;
         uint32_t site;  // of Noted::sites
@@ -33,8 +33,8 @@ class HostAccesses {
         std::vector<Site> sites;
     };
 
-    // The current piece of work has touched this page, which is shared: accesses to it are noted from the next follow() on, or writes
-    // only, where it only read.
+    // The current piece of work has touched this page, which is shared: accesses to it are noted from the next follow()
+    // on, or writes only, where it only read.
     void watch(uint64_t page, bool writes);
     // The same for all memory that is shared: work waits in queues that may touch any of it.
     void watch_all();
@@ -57,11 +57,11 @@ class HostAccesses {
     // The instruction that note() allowed is over. False where there was none.
     bool end_step();
 
-  private:
+private:
     struct Page {
         uint64_t number;
-        bool writes;    // the device writes it
-        uint8_t hits;   // at most_hits it stays open
+        bool writes;   // the device writes it
+        uint8_t hits;  // at most_hits it stays open
     };
     class Lock;
 
@@ -70,7 +70,8 @@ class HostAccesses {
     void sort_pages();
     uint32_t site_of(uint64_t instruction) const;
 
-    std::atomic_flag busy_ = ATOMIC_FLAG_INIT;  // signal handlers may wait for it: nobody touches watched memory meanwhile
+    std::atomic_flag busy_ =
+        ATOMIC_FLAG_INIT;  // signal handlers may wait for it: nobody touches watched memory meanwhile
     bool follows_ = false, is_paused_ = false, is_protected_ = false, is_sorted_ = true;
     std::vector<Page> pages_;
     std::shared_ptr<const MemoryView> watched_;  // by watch_all()

@@ -16,7 +16,7 @@ constexpr uint64_t max_local_bytes = 4 << 20;
 class BlockInit : public BlockObserver {
     using Where = InitCheck::Where;
 
-  public:
+public:
     BlockInit(InitCheck &check, const BlockContext &block)
         : check_(check),
           memory_(*block.launch.memory),
@@ -44,12 +44,15 @@ class BlockInit : public BlockObserver {
             uint32_t lane = __builtin_ctz(rest);
             uint64_t at = address[lane], offset = at - shared;
             if (offset < warp.shared_bytes) {
-                if (site.size <= warp.shared_bytes - offset) check(shared_, offset, reads, warp, index, lane, at, Where::shared);
+                if (site.size <= warp.shared_bytes - offset)
+                    check(shared_, offset, reads, warp, index, lane, at, Where::shared);
                 continue;
             }
             if (at - local < warp_local_bytes_) {
                 bool fits = site.size <= warp_local_bytes_ - (at - local);
-                if (has_local_ && fits) check(local_, warp.warp_id * warp_local_bytes_ + (at - local), reads, warp, index, lane, at, Where::local);
+                if (has_local_ && fits)
+                    check(local_, warp.warp_id * warp_local_bytes_ + (at - local), reads, warp, index, lane, at,
+                          Where::local);
                 continue;
             }
             if (BlockContext *other = is_in_cluster_ ? warp.block->cluster().owner(at) : nullptr) {
@@ -68,12 +71,13 @@ class BlockInit : public BlockObserver {
         if (offset < window_bytes_ && size <= window_bytes_ - offset) shared_.mark(offset, size);
     }
 
-  private:
-    void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index, uint32_t lane,
-               uint64_t at, Where where) {
+private:
+    void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index,
+               uint32_t lane, uint64_t at, Where where) {
         const EmuSite &site = kernel_.sites[index];
         if (reads && !written.has(offset, site.size)) {
-            // What is copied, or one number, and written in part is a structure with padding between its members, as a rule.
+            // What is copied, or one number, and written in part is a structure with padding between its members, as a
+            // rule.
             bool in_part = !written.has_none(offset, site.size);
             for (uint32_t i = 0; i < site.size; i += site.element_size) {
                 if (!written.has_none(offset + i, site.element_size)) continue;
@@ -99,9 +103,12 @@ class BlockInit : public BlockObserver {
 
 }  // namespace
 
-std::unique_ptr<BlockObserver> InitCheck::watch(BlockContext &block) { return std::make_unique<BlockInit>(*this, block); }
+std::unique_ptr<BlockObserver> InitCheck::watch(BlockContext &block) {
+    return std::make_unique<BlockInit>(*this, block);
+}
 
-void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, uint64_t unwritten, Where space) {
+void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address,
+                            uint64_t unwritten, Where space) {
     auto [entry, fresh] = first_reads_.try_emplace({index, space});
     Fault &fault = entry->second;
     if (!fresh) {
@@ -116,7 +123,8 @@ void InitCheck::report_read(const WarpContext &warp, uint32_t index, uint32_t la
     fault.is_write = false;
     fault.kind = is_shared ? "uninitialized shared read" : is_local ? "uninitialized local read" : "uninitialized read";
     fault.allocation = meant.name;
-    fault.message = fault.kind + " of " + bytes(fault.size) + " at " + where(fault) + ": nothing has written " + meant.text;
+    fault.message =
+        fault.kind + " of " + bytes(fault.size) + " at " + where(fault) + ": nothing has written " + meant.text;
     report().add_fault(fault);
 }
 

@@ -15,15 +15,16 @@ namespace emu {
 
 // Checks one launch. All of its blocks run on one thread.
 class InitCheck : public Observer {
-  public:
+public:
     explicit InitCheck(Launch &launch) : launch_(launch) {}
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
 
     enum class Where { shared, local, global };
-    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t unwritten, Where where);
+    void report_read(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t unwritten,
+                     Where where);
 
-  private:
+private:
     Launch &launch_;
     std::map<std::pair<uint32_t, Where>, Fault> first_reads_;  // by site
 };

@@ -23,7 +23,7 @@ std::mutex racing_mutex;
 std::set<std::pair<std::string, uint32_t>> racing;
 
 class BlockStores : public BlockObserver {
-  public:
+public:
     BlockStores(LateStores &stores, const BlockContext &block)
         : stores_(stores), block_(block), kernel_(*block.launch.kernel) {}
 
@@ -45,7 +45,8 @@ class BlockStores : public BlockObserver {
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         stores_.settle();
         const EmuSite &site = kernel_.sites[index];
-        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM) return;
+        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM)
+            return;
         if (site.order & EMU_RELEASE) stores_.perform(number_);
         bool late = can_be_late(site) && stores_.is_late(index);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -57,7 +58,7 @@ class BlockStores : public BlockObserver {
         }
     }
 
-  private:
+private:
     LateStores &stores_;
     const BlockContext &block_;
     const EmuKernel &kernel_;
@@ -87,7 +88,9 @@ std::unique_ptr<LateStores> LateStores::of(const Launch &launch) {
     return any ? std::make_unique<LateStores>(std::move(sites)) : nullptr;
 }
 
-std::unique_ptr<BlockObserver> LateStores::watch(BlockContext &block) { return std::make_unique<BlockStores>(*this, block); }
+std::unique_ptr<BlockObserver> LateStores::watch(BlockContext &block) {
+    return std::make_unique<BlockStores>(*this, block);
+}
 
 void LateStores::put_off(uint64_t block, uint64_t address, uint32_t size) {
     if (count_ + fresh_.size() >= max_late) return;

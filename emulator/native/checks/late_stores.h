@@ -1,9 +1,10 @@
-// Stores to global memory, and atomics of block scope, that were seen to race with another block's access, done as late as hardware may do them: the block goes on,
-// and others still read what was there before. `*out += x` by several blocks then loses updates, as it does on a GPU, and so does
-// `atomicAdd_block(out, x)`: each block adds to what it saw last.
+// Stores to global memory, and atomics of block scope, that were seen to race with another block's access, done as late
+// as hardware may do them: the block goes on, and others still read what was there before. `*out += x` by several
+// blocks then loses updates, as it does on a GPU, and so does `atomicAdd_block(out, x)`: each block adds to what it saw
+// last.
 //
-// A store is done before anything in its block touches the same bytes, at a fence, before a release, and when the launch ends; else
-// when some further blocks have ended.
+// A store is done before anything in its block touches the same bytes, at a fence, before a release, and when the
+// launch ends; else when some further blocks have ended.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ void note_racing_store(const std::string &kernel, uint32_t site);
 
 // Of a launch, all blocks of which run on one thread.
 class LateStores : public Observer {
-  public:
+public:
     // Null where no store of the kernel races.
     static std::unique_ptr<LateStores> of(const Launch &launch);
     explicit LateStores(std::vector<bool> sites) : sites_(std::move(sites)) {}
@@ -44,7 +45,7 @@ class LateStores : public Observer {
     void perform(uint64_t block);
     void end_block(uint64_t block);
 
-  private:
+private:
     struct Bytes {
         uint32_t size;
         uint8_t of[32];
@@ -58,7 +59,7 @@ class LateStores : public Observer {
     std::vector<Fresh> fresh_;                                      // about to happen, or happened just now
     std::unordered_map<uint64_t, std::map<uint64_t, Bytes>> late_;  // of each block, by address
     size_t count_ = 0;                                              // of late_, in all
-    std::deque<uint64_t> ended_;                                    // blocks that have ended and whose stores are not done
+    std::deque<uint64_t> ended_;  // blocks that have ended and whose stores are not done
 };
 
 }  // namespace emu

@@ -1,8 +1,9 @@
-// memcheck, the slow path: decides whether an access that failed the generated code's quick check is an error, and prevents harm.
+// memcheck, the slow path: decides whether an access that failed the generated code's quick check is an error, and
+// prevents harm.
 //
-// A launch fails by a store outside every allocation, a misaligned access, or a load from unmapped memory. A load outside an allocation
-// but near one does no harm on hardware: it is reported, and the launch goes on. Constants and parameters are in banks of their own,
-// where every access outside the bank is such an error.
+// A launch fails by a store outside every allocation, a misaligned access, or a load from unmapped memory. A load
+// outside an allocation but near one does no harm on hardware: it is reported, and the launch goes on. Constants and
+// parameters are in banks of their own, where every access outside the bank is such an error.
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "exec/block.h"
 #include "exec/memory.h"
 #include "exec/semantics.h"
+#include "exec/virtual_memory.h"
 
 using namespace emu;
 
@@ -51,11 +53,12 @@ Range parameter_range(const WarpContext *warp) {
 }
 
 bool reads_constants(const EmuKernel &kernel) {
-    return std::any_of(kernel.sites, kernel.sites + kernel.site_count, [](const EmuSite &site) { return site.space == EMU_CONST; });
+    return std::any_of(kernel.sites, kernel.sites + kernel.site_count,
+                       [](const EmuSite &site) { return site.space == EMU_CONST; });
 }
 
-// Constant memory may be written, but not by a kernel that reads it: on an H100, later launches found all that was written, and
-// the launch that wrote it none (it is read through a cache that stores pass by).
+// Constant memory may be written, but not by a kernel that reads it: on an H100, later launches found all that was
+// written, and the launch that wrote it none (it is read through a cache that stores pass by).
 Range global_range(const Access &access) {
     const WarpContext *warp = access.warp;
     uint64_t address = access.address;
@@ -66,7 +69,8 @@ Range global_range(const Access &access) {
         found = fresh.get();
     }
     if (!found) return {};
-    bool may_write = found->kind != MemoryKind::constant || (access.is_write() && !reads_constants(*warp->kernel));
+    bool may_write = found->kind == MemoryKind::constant ? access.is_write() && !reads_constants(*warp->kernel)
+                                                         : !found->is_read_only();
     return {found->begin, found->end, may_write};
 }
 
@@ -90,7 +94,8 @@ Range range_of(const Access &access) {
         for (Range window : {shared_range(access.warp), local_range(access.warp), parameter_range(access.warp)}) {
             if (window.contains(access.address)) return window;
         }
-        if (BlockContext *other = access.warp->block->cluster().owner(access.address)) return shared_range(&other->warp(0));
+        if (BlockContext *other = access.warp->block->cluster().owner(access.address))
+            return shared_range(&other->warp(0));
     }
     return global_range(access);
 }
@@ -110,8 +115,10 @@ uint64_t distance_to_constant(const Access &access) {
     const MemoryView &view = *access.warp->block->launch.memory;
     const Allocation *before = view.before(access.address), *after = view.after(access.address);
     uint64_t away = ~uint64_t{0};
-    if (before && before->kind == MemoryKind::constant) away = access.address - std::min(access.address, before->end);
-    else if (before && access.address < before->end) return away;
+    if (before && before->kind == MemoryKind::constant)
+        away = access.address - std::min(access.address, before->end);
+    else if (before && access.address < before->end)
+        return away;
     if (after && after->kind == MemoryKind::constant) away = std::min(away, after->begin - access.address);
     return away;
 }
@@ -140,6 +147,8 @@ Ruling rule(const Access &access, const Range &range) {
         return {Miss::parameter, far ? cudaErrorIllegalAddress : error, false, far};
     }
     bool constant = access.site->space == EMU_CONST;
+    if (!constant && !virtual_memory().reason_against(access.address).empty())
+        return {Miss::global, cudaErrorIllegalAddress, false, true};
     uint64_t away = constant ? distance_to_constant(access) : distance(access);
     bool far = away > (constant ? device_model::constant_bytes : mapped_on_hardware);
     bool perform = !access.is_write() && away <= Arena::padding - size;

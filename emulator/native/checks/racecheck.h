@@ -1,14 +1,15 @@
 // racecheck: two threads access the same bytes, at least one of them writes, and nothing orders the two accesses.
 //
-// vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other, nor do loads with which
-// a loop of compare-and-swap begins, or a test of whether an atomic is worth it, race with strong ones (EMU_GUESS). Not found: races
-// hidden by the simplifications there. Writes that do not change the memory (several threads that set the same flag) are told where the
-// settings say so. Lanes of a warp that store different values to one address by one instruction do not race, since one of them stays on
-// hardware, too; they are noted.
+// vector_clocks.h says what orders accesses. Strong accesses (atomic, volatile, relaxed) do not race with each other,
+// nor do loads with which a loop of compare-and-swap begins, or a test of whether an atomic is worth it, race with
+// strong ones (EMU_GUESS). Not found: races hidden by the simplifications there. Writes that do not change the memory
+// (several threads that set the same flag) are told where the settings say so. Lanes of a warp that store different
+// values to one address by one instruction do not race, since one of them stays on hardware, too; they are noted.
 #pragma once
 
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "checks/shadow_memory.h"
@@ -19,7 +20,7 @@ namespace emu {
 
 // Of one launch, all blocks of which run on one thread.
 class RaceCheck : public Observer {
-  public:
+public:
     explicit RaceCheck(Launch &launch);
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
@@ -47,10 +48,12 @@ class RaceCheck : public Observer {
     }
 
     GlobalCells global;
+    // Of each block that is there, for the others of its cluster.
+    std::unordered_map<const BlockContext *, Cells *> shared_of;
     Publications published;
     const bool follows_sites, follows_blocks;  // there are few enough of them
 
-  private:
+private:
     struct Race {
         Fault fault;
         uint64_t count = 0;
@@ -72,9 +75,10 @@ class RaceCheck : public Observer {
     Fault explanation_of(const Meeting &meeting) const;
 
     Launch &launch_;
-    std::map<std::tuple<uint32_t, uint32_t, bool>, Race> races_;  // by the two sites, and whether it is in shared memory
+    std::map<std::tuple<uint32_t, uint32_t, bool>, Race>
+        races_;  // by the two sites, and whether it is in shared memory
     std::vector<Pending> pending_;
-    std::vector<bool> noted_conflicts_, read_constants_;  // by site
+    std::vector<bool> noted_conflicts_, told_to_lanes_, read_constants_;  // by site
 };
 
 }  // namespace emu

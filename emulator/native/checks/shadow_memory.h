@@ -31,7 +31,7 @@ struct Cell {
 
 // Cells of one range of memory. A word of which parts are accessed gets cells for its bytes.
 class Cells {
-  public:
+public:
     explicit Cells(size_t words) : words_(words) {}
     void clear();
     // The words that lie in `size` bytes from `offset`, a multiple of four, are as if nobody had accessed them.
@@ -75,7 +75,7 @@ class Cells {
         }
     }
 
-  private:
+private:
     // A write without a clock but with this site: `read.thread` and `read.block` say where the bytes' cells are.
     static constexpr uint32_t split_mark = Trace::max_sites - 1;
     static bool is_split(const Cell &word) { return word.write.empty() && word.write.site == split_mark; }
@@ -95,7 +95,7 @@ void forget_cells(CellPages &pages, uint64_t address, uint64_t size);
 
 // Cells of global memory, made where it is touched.
 class GlobalCells {
-  public:
+public:
     static constexpr uint64_t page_bytes = 4096;
     // Cells take six times the memory that they are for: one GiB is enough for 170 MB.
     static constexpr size_t max_pages = (size_t{1} << 30) / (page_bytes / 4 * sizeof(Cell));
@@ -117,7 +117,7 @@ class GlobalCells {
     // Allocations of which some part is not checked.
     const std::set<std::string> &unchecked() const { return unchecked_; }
 
-  private:
+private:
     static constexpr size_t recent_pages = 256;
     struct Recent {
         uint64_t page = ~uint64_t{0};

@@ -15,8 +15,9 @@ namespace emu {
 namespace {
 
 class BlockReaches : public BlockObserver {
-  public:
-    BlockReaches(std::vector<SharedExtents::Reach> &reaches, const EmuKernel &kernel) : reaches_(reaches), kernel_(kernel) {}
+public:
+    BlockReaches(std::vector<SharedExtents::Reach> &reaches, const EmuKernel &kernel)
+        : reaches_(reaches), kernel_(kernel) {}
 
     void start(uint64_t number) override { number_ = number; }
 
@@ -35,7 +36,7 @@ class BlockReaches : public BlockObserver {
         }
     }
 
-  private:
+private:
     std::vector<SharedExtents::Reach> &reaches_;
     const EmuKernel &kernel_;
     uint64_t number_ = 0;

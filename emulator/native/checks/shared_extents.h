@@ -1,5 +1,5 @@
-// Which bytes of shared memory each source line reaches. Where the source gives names to parts of an array in shared memory, the report's
-// reader can tell a line that leaves its part (emulator/shared_parts.py).
+// Which bytes of shared memory each source line reaches. Where the source gives names to parts of an array in shared
+// memory, the report's reader can tell a line that leaves its part (emulator/shared_parts.py).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace emu {
 
 // Of one launch, all blocks of which run on one thread.
 class SharedExtents : public Observer {
-  public:
+public:
     // The bytes that one access site reaches, as offsets in the block's shared memory, and who reaches the outermost.
     struct Reach {
         uint64_t begin = ~uint64_t{0}, end = 0;
@@ -26,7 +26,7 @@ class SharedExtents : public Observer {
     std::unique_ptr<BlockObserver> watch(BlockContext &block) override;
     void finish(Launch &launch) override;
 
-  private:
+private:
     std::vector<Reach> reaches_;  // by site
 };
 

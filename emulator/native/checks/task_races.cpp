@@ -90,7 +90,8 @@ void TaskRaces::add(const Task &task, const HostAccesses::Noted &noted) {
     report_races();
 }
 
-// Of a large part of an allocation the pages at its ends are left out, since system calls that use what lies beside it would fail.
+// Of a large part of an allocation the pages at its ends are left out, since system calls that use what lies beside it
+// would fail.
 void TaskRaces::watch(const CellPages &pages) const {
     struct Touched {
         uint64_t page;
@@ -139,7 +140,8 @@ void TaskRaces::merge(CellPages pages) {
         auto known = pages_.find(page);
         if (known != pages_.end()) {
             uint64_t address = page * GlobalCells::page_bytes;
-            known->second->meet(*cells, [&](Cell &was, Cell &is, uint64_t offset) { visit(was, is, address + offset); });
+            known->second->meet(*cells,
+                                [&](Cell &was, Cell &is, uint64_t offset) { visit(was, is, address + offset); });
         } else if (pages_.size() < max_kept_pages) {
             pages_.emplace(page, std::move(cells));
         }
@@ -148,7 +150,8 @@ void TaskRaces::merge(CellPages pages) {
 
 bool TaskRaces::is_before(const Trace &trace) {
     uint8_t &known = before_[trace.clock - 1];
-    if (!known) known = trace.clock == tasks_.size() || tasks_.back().task->comes_after(*tasks_[trace.clock - 1].task) ? 1 : 2;
+    if (!known)
+        known = trace.clock == tasks_.size() || tasks_.back().task->comes_after(*tasks_[trace.clock - 1].task) ? 1 : 2;
     return known == 1;
 }
 
@@ -191,7 +194,8 @@ void TaskRaces::meet(const Side &now, const Side &then, uint64_t address) {
     // A line in a kernel tells more than a call.
     if (race.count++) return;
     if (now.of.is_host() || then.of.is_host()) {
-        race.fault = now.of.is_host() ? explanation_with_host(then, now, address) : explanation_with_host(now, then, address);
+        race.fault =
+            now.of.is_host() ? explanation_with_host(then, now, address) : explanation_with_host(now, then, address);
     } else {
         race.fault = site || !other ? explanation_of(now, then, address) : explanation_of(then, now, address);
     }
@@ -213,8 +217,8 @@ Fault TaskRaces::fault_of(const char *kind, const Side &side, uint64_t address, 
         split_index(side.trace.block, side.of.grid, fault.block);
         who = "it";
     }
-    *does = fault.kind + (side.site() ? " at " + where(fault) : "") + ": " + who + (side.writes ? " writes " : " reads ") +
-            describe_address(address);
+    *does = fault.kind + (side.site() ? " at " + where(fault) : "") + ": " + who +
+            (side.writes ? " writes " : " reads ") + describe_address(address);
     return fault;
 }
 
@@ -225,7 +229,8 @@ Fault TaskRaces::explanation_with_host(const Side &device, const Side &host, uin
     fault.other.is_write = host.writes;
     fault.host_frames = host.of.task->frames;
     fault.message = does + ", which the host " + (host.writes ? "writes" : "reads") +
-                    " before it has waited for that: call cudaStreamSynchronize, cudaEventSynchronize or cudaDeviceSynchronize in between";
+                    " before it has waited for that: call cudaStreamSynchronize, cudaEventSynchronize or "
+                    "cudaDeviceSynchronize in between";
     return fault;
 }
 
@@ -244,9 +249,10 @@ Fault TaskRaces::explanation_of(const Side &now, const Side &then, uint64_t addr
         doer = readable_name(then.of.kernel->name);
         if (site->line) place = " at " + other.file + ":" + std::to_string(other.line);
     }
-    fault.message = does + ", which " + doer + (then.writes ? " writes" : " reads") + place +
-                    ", and nothing orders the two: record an event behind the first and let the stream of the second wait for it "
-                    "(cudaStreamWaitEvent), or use one stream";
+    fault.message =
+        does + ", which " + doer + (then.writes ? " writes" : " reads") + place +
+        ", and nothing orders the two: record an event behind the first and let the stream of the second wait for it "
+        "(cudaStreamWaitEvent), or use one stream";
     return fault;
 }
 

@@ -1,8 +1,9 @@
-// Races between pieces of work of the device: launches, copies and fills that touch the same bytes, at least one of which writes, and
-// that neither streams, events, graphs nor the host order. Also those between such work and host code.
+// Races between pieces of work of the device: launches, copies and fills that touch the same bytes, at least one of
+// which writes, and that neither streams, events, graphs nor the host order. Also those between such work and host
+// code.
 //
-// racecheck's shadow memory of each launch is kept until the host has waited for the whole device. There the clock of an access is the
-// number of its task.
+// racecheck's shadow memory of each launch is kept until the host has waited for the whole device. There the clock of
+// an access is the number of its task.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ namespace emu {
 struct Launch;
 
 class TaskRaces {
-  public:
+public:
     // The current task is a launch that has ended, with what it touched.
     void add(const Launch &launch, CellPages pages);
     // The current task is a call that has read or written these bytes.
@@ -35,7 +36,7 @@ class TaskRaces {
     // Nobody has touched these bytes: they belong to another allocation.
     void forget(uint64_t address, uint64_t size);
 
-  private:
+private:
     struct Known {
         TaskPointer task;
         const EmuKernel *kernel;  // null for a call

@@ -53,6 +53,16 @@ BlockClocks::Lanes &BlockClocks::apart(uint32_t warp) {
     return lanes_[warp];
 }
 
+void BlockClocks::note(uint32_t warp, uint32_t lane, Clock own[32], std::vector<Clock> *of_warps) const {
+    for (uint32_t other = 0; other < 32; ++other) {
+        own[other] = together_[warp];
+        if (is_apart_[warp]) own[other] = std::max(own[other], lanes_[warp].knows[lane][other]);
+    }
+    own[lane] = clock_[warp];
+    const Clock *known = &knows_[size_t{warp} * warps_];
+    of_warps->assign(known, known + warps_);
+}
+
 void BlockClocks::warp_sync(uint32_t warp, uint32_t lanes) {
     Clock now = clock_[warp]++;
     uint32_t exist = std::min(32u, threads_ - warp * 32);
@@ -176,8 +186,10 @@ bool Publications::known(uint64_t block, uint32_t warp, Clock then, uint32_t see
     size_t low = 0, high = of.times.size();
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (of.upto[middle * warps_ + warp] >= then) high = middle;
-        else low = middle + 1;
+        if (of.upto[middle * warps_ + warp] >= then)
+            high = middle;
+        else
+            low = middle + 1;
     }
     return low < of.times.size() && of.times[low] <= seen;
 }

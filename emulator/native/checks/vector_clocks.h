@@ -1,8 +1,9 @@
 // The order that barriers, warp syncs, atomics, volatile accesses and fences establish among the accesses of a launch.
 //
-// Vector clocks, reduced in size: a warp has one clock, which advances wherever others may learn of what it did before, and it knows a
-// clock of every other warp of its block. Lanes are distinguished within their own warp only. Between blocks there is one time: a block
-// that synchronises with another learns all that has been published so far. Both simplifications can hide a race; neither invents one.
+// Vector clocks, reduced in size: a warp has one clock, which advances wherever others may learn of what it did before,
+// and it knows a clock of every other warp of its block. Lanes are distinguished within their own warp only. Between
+// blocks there is one time: a block that synchronises with another learns all that has been published so far. Both
+// simplifications can hide a race; neither invents one.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ using Clock = uint32_t;
 
 // The order within one block.
 class BlockClocks {
-  public:
+public:
     explicit BlockClocks(uint32_t threads);
 
     // A block begins.
@@ -32,20 +33,25 @@ class BlockClocks {
     // For all of the device.
     void fence(uint32_t warp);
 
-    // Strong (atomic or volatile) accesses of one address pass on what is known. Of the block's own shared and global memory alike.
+    // Strong (atomic or volatile) accesses of one address pass on what is known. Of the block's own shared and global
+    // memory alike.
     void learn(uint32_t warp, uint32_t lanes, uint64_t address);
     void pass_on(uint32_t warp, uint64_t address);
     // Later accesses are not among those that were passed on.
     void tick(uint32_t warp) { ++clock_[warp]; }
 
-    // Up to which clock of each warp other blocks may learn from this warp: all that it knows, or what it knew at its last fence.
+    // What the lane knows: of each lane of its warp, and of each warp of the block.
+    void note(uint32_t warp, uint32_t lane, Clock own[32], std::vector<Clock> *of_warps) const;
+
+    // Up to which clock of each warp other blocks may learn from this warp: all that it knows, or what it knew at its
+    // last fence.
     const Clock *all(uint32_t warp);
     const Clock *fenced(uint32_t warp) const { return &fenced_[size_t{warp} * warps_]; }
     // The last time of `Publications` that this warp has learnt of.
     uint32_t seen(uint32_t warp) const { return seen_[warp]; }
     void see(uint32_t warp, uint32_t time) { seen_[warp] = time > seen_[warp] ? time : seen_[warp]; }
 
-  private:
+private:
     static constexpr uint32_t barriers = 17, slots = 1024;
 
     struct Barrier {
@@ -69,16 +75,18 @@ class BlockClocks {
     std::vector<Lanes> lanes_;
     std::vector<uint32_t> seen_;
     std::vector<Barrier> barrier_;
-    std::vector<Clock> slots_;  // by hash of the address: those that share one are taken for one. Made when first needed.
+    std::vector<Clock>
+        slots_;  // by hash of the address: those that share one are taken for one. Made when first needed.
     std::vector<uint8_t> slot_used_;
 };
 
 // The order between blocks: what each has made known to all, and when.
 class Publications {
-  public:
+public:
     explicit Publications(uint32_t warps) : warps_(warps) {}
 
-    // A strong write by a block: what its warps did up to `upto` (a clock each) is known from now on. `seen` goes on with it.
+    // A strong write by a block: what its warps did up to `upto` (a clock each) is known from now on. `seen` goes on
+    // with it.
     void pass_on(uint64_t block, const Clock *upto, uint32_t seen, uint64_t address);
     // A strong read: the time up to which it teaches.
     uint32_t learn(uint64_t address) const { return slots_.empty() ? 0 : slots_[slot(address)]; }
@@ -87,7 +95,7 @@ class Publications {
     // Too much was published to keep: everything counts as known from now on.
     bool exhausted() const { return exhausted_; }
 
-  private:
+private:
     static constexpr size_t slot_bits = 16, max_clocks = 32 << 20;
     static size_t slot(uint64_t address) { return (address >> 2) * 0x9e3779b97f4a7c15 >> (64 - slot_bits); }
 

@@ -8,7 +8,7 @@
 namespace emu {
 
 class WrittenBytes {
-  public:
+public:
     explicit WrittenBytes(uint64_t size);
 
     void clear();
@@ -18,7 +18,7 @@ class WrittenBytes {
     bool has(uint64_t offset, uint64_t size) const;
     bool has_none(uint64_t offset, uint64_t size) const;
 
-  private:
+private:
     struct Free {
         void operator()(void *pointer) const { std::free(pointer); }
     };

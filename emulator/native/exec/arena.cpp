@@ -15,8 +15,8 @@ constexpr uint64_t preferred_base = 0x200000000000;
 constexpr uint64_t huge_page = 2 << 20;
 constexpr uint64_t smallest_gap = 64 << 10, largest_gap = 1 << 30;
 
-// Fills padding with what no other padding holds: large finite numbers of every type and either sign, so that zero times
-// one is zero, and that any other use of one shows in sums, maxima and minima.
+// Fills padding with what no other padding holds: large finite numbers of every type and either sign, so that zero
+// times one is zero, and that any other use of one shows in sums, maxima and minima.
 void fill_padding(uint64_t begin, uint64_t end, uint64_t key) {
     for (uint64_t at = begin; at < end; ++at) {
         uint64_t x = (at / 8 ^ key) * 0x9E3779B97F4A7C15;
@@ -112,9 +112,17 @@ void Arena::protect(uint64_t address, bool accessible, uint64_t reach) {
     auto found = blocks_.find(address);
     if (found == blocks_.end()) return;
     const Block &block = found->second;
-    void *start = reinterpret_cast<void *>(block.begin);
-    uint64_t size = std::min(block.mapped - block.begin, padding + std::min(reach, size_));
+    set_accessible(block.begin, std::min(block.mapped - block.begin, padding + std::min(reach, size_)), accessible);
+}
+
+void Arena::set_accessible(uint64_t address, uint64_t size, bool accessible) {
+    void *start = reinterpret_cast<void *>(address);
     if (mprotect(start, size, accessible ? PROT_READ | PROT_WRITE : PROT_NONE)) std::abort();
+}
+
+void Arena::forget(uint64_t address, uint64_t size) {
+    mmap(reinterpret_cast<void *>(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+         -1, 0);
 }
 
 void Arena::release(uint64_t address) {
@@ -123,8 +131,7 @@ void Arena::release(uint64_t address) {
     Block block = found->second;
     blocks_.erase(found);
     // A fresh mapping both drops the pages and joins the neighbours again.
-    mmap(reinterpret_cast<void *>(block.begin), block.end - block.begin, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    forget(block.begin, block.end - block.begin);
     auto next = free_.lower_bound(block.begin);
     if (next != free_.end() && next->first == block.end) {
         block.end = next->second;

@@ -1,5 +1,5 @@
-// cp.async, whose bytes reach shared memory only at a wait for them, so that a missing wait shows as it does on a GPU; and mbarriers,
-// which such copies can arrive at.
+// cp.async, whose bytes reach shared memory only at a wait for them, so that a missing wait shows as it does on a GPU;
+// and mbarriers, which such copies can arrive at.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,29 @@ namespace emu {
 
 // What is on its way in one block. Copies read global memory at once.
 class AsyncCopies {
-  public:
+public:
     explicit AsyncCopies(BlockContext &block);
 
     // Another block begins: what is on its way is forgotten.
     void clear();
-    // `size` bytes (4, 8 or 16) for each of the lanes, of which `wanted[lane]` come from `from[lane]`; the rest are zeros.
-    void issue(uint32_t warp, uint32_t lanes, const uint64_t *to, const uint64_t *from, uint32_t size, const uint32_t *wanted,
-               uint32_t load_site);
+    // `size` bytes (4, 8 or 16) for each of the lanes, of which `wanted[lane]` come from `from[lane]`; the rest are
+    // zeros.
+    void issue(uint32_t warp, uint32_t lanes, const uint64_t *to, const uint64_t *from, uint32_t size,
+               const uint32_t *wanted, uint32_t load_site);
     void commit(uint32_t warp, uint32_t lanes);
     // Lands all but the lanes' last `left` groups.
     void wait(uint32_t warp, uint32_t lanes, uint32_t left);
     void wait_all(uint32_t warp, uint32_t lanes);
-    // The lanes arrive at these mbarriers once what they have issued so far has landed, which happens when somebody tests the mbarrier.
+    // The lanes arrive at these mbarriers once what they have issued so far has landed, which happens when somebody
+    // tests the mbarrier.
     void arrive_later(uint32_t warp, uint32_t lanes, const uint64_t *mbarrier);
     // Lands what the mbarrier waits for, and arrives.
     void settle(uint64_t mbarrier);
 
-  private:
+private:
     struct Copy {
         uint32_t lanes, size, load_site;
+        bool lands_at_once;
         uint64_t number;  // in the order of the warp's copies
         uint32_t group[32];
         uint64_t to[32], from[32];  // from: 0 where fewer bytes are wanted

@@ -25,8 +25,8 @@ namespace {
 
 // Loop heads until a warp gives way to others. Long enough that switching costs nothing, short enough for time limits.
 constexpr int32_t fuel_per_turn = 4000;
-// Warp instructions of a block's turn, where blocks take turns. Short beside what is worth sharing out, long enough that what the
-// others have put into the CPU's caches matters little.
+// Warp instructions of a block's turn, where blocks take turns. Short beside what is worth sharing out, long enough
+// that what the others have put into the CPU's caches matters little.
 constexpr uint64_t instructions_per_turn = 2048;
 // Shared memory is followed by this much, so that a read that strays a little stays within the block.
 constexpr size_t shared_slack = 4096;
@@ -54,11 +54,13 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     tallies_.resize(tally_words_ * warp_count_);
     may_give_way_ = warp_count_ > 1 && kernel.uses_barriers;
     shared_bytes_ = kernel.shared_bytes + launch.dynamic_shared_bytes;
-    size_t registers = round_up(kernel.register_bytes, 64), local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
+    size_t registers = round_up(kernel.register_bytes, 64),
+           local = (size_t{kernel.local_bytes} + launch.stack_bytes) * 32;
     bool is_in_cluster = launch.cluster_size() > 1;
     if (is_in_cluster && !window) {
         // Untouched pages cost nothing.
-        window = windows_ = static_cast<uint8_t *>(::operator new(emu::Cluster::window_stride * launch.cluster_size(), std::align_val_t{4096}));
+        window = windows_ = static_cast<uint8_t *>(
+            ::operator new(emu::Cluster::window_stride * launch.cluster_size(), std::align_val_t{4096}));
     }
     size_t shared_room = is_in_cluster ? 0 : round_up(shared_bytes_ + shared_slack, 256);
     size_t warps_room = round_up(sizeof(Warp) * warp_count_, 256);
@@ -101,7 +103,8 @@ BlockContext::BlockContext(emu::Launch &given, uint64_t *site_cache, uint64_t *t
     if (rank) return;  // the first of the cluster does the rest
     std::vector<BlockContext *> blocks{this};
     for (uint32_t other = 1; other < launch.cluster_size(); ++other) {
-        others_.push_back(std::make_unique<BlockContext>(launch, site_cache, tally, other, windows_ + other * emu::Cluster::window_stride));
+        others_.push_back(std::make_unique<BlockContext>(launch, site_cache, tally, other,
+                                                         windows_ + other * emu::Cluster::window_stride));
         blocks.push_back(others_.back().get());
         memory_bytes_ += others_.back()->memory_bytes_ + round_up(shared_bytes_ + shared_slack, 256);
     }
@@ -173,7 +176,8 @@ inline int32_t BlockContext::run_functions(Warp &warp) {
     }
 }
 
-// Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop head.
+// Side by side, as on hardware: what caches hold depends on it. Turns are as long as ever, but taken loop head by loop
+// head.
 inline int32_t BlockContext::run_observed(Warp &warp, int32_t loop_heads) {
     if (warp.gives_way || warp.turn <= 0) warp.turn = warp.fuel;
     warp.fuel = std::min(warp.turn, loop_heads);
@@ -210,16 +214,14 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     warp.gives_way = false;
     unreported_instructions += warp.instructions - before;
     switch (status) {
-        case EMU_DONE: warp.done = true; return true;
-        case EMU_BARRIER:
-        case EMU_BARRIER_QUIET:
-            warp.waiting = true;
-            warp.quiet = status == EMU_BARRIER_QUIET;
-            return true;
-        case EMU_YIELD:
-            *spun = true;
-            return gives_way;
-        default: trap(warp); return true;
+    case EMU_DONE: warp.done = true; return true;
+    case EMU_BARRIER:
+    case EMU_BARRIER_QUIET:
+        warp.waiting = true;
+        warp.quiet = status == EMU_BARRIER_QUIET;
+        return true;
+    case EMU_YIELD: *spun = true; return gives_way;
+    default: trap(warp); return true;
     }
 }
 
@@ -228,7 +230,8 @@ void BlockContext::trap(const Warp &warp) {
     std::string source_line = site.line ? std::string(" at ") + site.file + ":" + std::to_string(site.line) : "";
     // The grid's barrier traps where the launch has given it no memory.
     bool is_grid_barrier = launch.kernel->uses_grid_barrier && !launch.cooperative;
-    const char *cause = is_grid_barrier ? ": a barrier of the whole grid (grid.sync()) needs cudaLaunchCooperativeKernel()" : "";
+    const char *cause =
+        is_grid_barrier ? ": a barrier of the whole grid (grid.sync()) needs cudaLaunchCooperativeKernel()" : "";
     launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + source_line + cause);
 }
 
@@ -249,7 +252,8 @@ uint32_t BlockContext::live_threads() const {
 bool BlockContext::all_wait_at(uint32_t id) const {
     for (uint32_t w = 0; w < warp_count_; ++w) {
         const Warp &warp = warps_[w];
-        if (!warp.waiting || warp.mode != EMU_UNIFORM || warp.pc != warps_[0].pc || warp.lane_barrier[0] != id) return false;
+        if (!warp.waiting || warp.mode != EMU_UNIFORM || warp.pc != warps_[0].pc || warp.lane_barrier[0] != id)
+            return false;
     }
     return true;
 }
@@ -293,9 +297,9 @@ bool BlockContext::release_barriers() {
         if (at.arrived < needed) continue;
         if (!together && diverges(id, needed)) emu::report_divergence(*this, id);
         switch (at.op) {
-            case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
-            case EMU_RED_OR: at.result = at.predicates != 0; break;
-            default: at.result = at.predicates;
+        case EMU_RED_AND: at.result = at.predicates == at.arrived; break;
+        case EMU_RED_OR: at.result = at.predicates != 0; break;
+        default: at.result = at.predicates;
         }
         at.arrived = at.expected = at.predicates = 0;
         arrived_at &= ~(1u << id);
@@ -344,7 +348,7 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
             if (!warp.done && !warp.waiting) {
                 moved |= run_warp(warp, turn, &spun);
                 has_worked |= !warp.only_waits;
-                all_poll &= warp.polled;
+                all_poll &= warp.polled && is_in_waiting_loop(warp);
             }
             if (launch.stopped()) return Progress::finished;
             left |= !warp.done;
@@ -357,7 +361,8 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
             return Progress::finished;
         }
         bool released = release_barriers();
-        bool turn_is_over = unreported_instructions > instructions_per_turn && launch.takes_turns.load(std::memory_order_relaxed);
+        bool turn_is_over =
+            unreported_instructions > instructions_per_turn && launch.takes_turns.load(std::memory_order_relaxed);
         if (std::exchange(gives_way_, false) || turn_is_over) return Progress::gave_way;
         if (released) {
             // Loops with barriers have to give way sometimes as well, for the limits' sake.
@@ -376,11 +381,14 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
 
 extern "C" {
 
-__attribute__((visibility("default"))) uint32_t emu_barrier_check(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t id) {
+__attribute__((visibility("default"))) uint32_t emu_barrier_check(WarpContext *warp, uint32_t site, uint32_t lanes,
+                                                                  uint32_t id) {
     if (id < BlockContext::barriers || !lanes) return 0;
-    emu::Fault fault = emu::fault_at({warp, &warp->kernel->sites[site], static_cast<uint32_t>(std::countr_zero(lanes)), 0});
+    emu::Fault fault =
+        emu::fault_at({warp, &warp->kernel->sites[site], static_cast<uint32_t>(std::countr_zero(lanes)), 0});
     warp->block->launch.stop(cudaErrorIllegalInstruction, "illegal barrier number at " + emu::where(fault) + ": " +
-                                                              std::to_string(id) + ", a block has the barriers 0 to 15");
+                                                              std::to_string(id) +
+                                                              ", a block has the barriers 0 to 15");
     return 1;
 }
 

@@ -19,10 +19,10 @@ namespace emu {
 
 struct Warp : WarpContext {
     bool done;
-    bool waiting;  // returned EMU_BARRIER, and no lane has been released since
-    bool quiet;    // returned EMU_BARRIER_QUIET last
-    bool gives_way;  // at the first loop head: since its start, or a barrier that is not quiet
-    int32_t turn;  // loop heads left of its turn, of a launch that is observed
+    bool waiting;       // returned EMU_BARRIER, and no lane has been released since
+    bool quiet;         // returned EMU_BARRIER_QUIET last
+    bool gives_way;     // at the first loop head: since its start, or a barrier that is not quiet
+    int32_t turn;       // loop heads left of its turn, of a launch that is observed
     bool at_loop_head;  // it paused there last, of a launch that is observed
     bool only_waits;    // for others, as far as an observer knows
     bool polled;        // in its last turn it has found that an mbarrier is not complete, and nothing else
@@ -47,13 +47,14 @@ enum class Progress {
 
 // Declared in abi.h; what its `block` pointers mean.
 struct BlockContext {
-  public:
+public:
     // Behind the block's barriers: the cluster's, and one for each warpgroup, where its warps wait for products.
     static constexpr uint32_t barriers = 16, cluster_barrier = 16, warpgroup_barrier = 17, most_warpgroups = 8;
 
-    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block. The first block of a cluster
-    // brings the others, which run in its turns; `window` is the place for their shared memory.
-    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally, uint32_t rank = 0, uint8_t *window = nullptr);
+    // Memory for blocks of this launch. `site_cache` and `tally` belong to the thread that runs the block. The first
+    // block of a cluster brings the others, which run in its turns; `window` is the place for their shared memory.
+    BlockContext(emu::Launch &launch, uint64_t *site_cache, uint64_t *tally, uint32_t rank = 0,
+                 uint8_t *window = nullptr);
     ~BlockContext();
     BlockContext(const BlockContext &) = delete;
 
@@ -71,7 +72,8 @@ struct BlockContext {
     uint32_t arrived_at = 0;  // the barriers where some thread has arrived, a bit each
     std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
-    // What it takes from global memory, other blocks might have taken: on a GPU all run at once. Soon others have their turn.
+    // What it takes from global memory, other blocks might have taken: on a GPU all run at once. Soon others have their
+    // turn.
     void give_way() {
         gives_way_ = true;
         launch.takes_turns.store(true, std::memory_order_relaxed);
@@ -109,7 +111,9 @@ struct BlockContext {
         uint64_t mbarrier;
     };
     void note_mbarrier_wait(const WarpContext &warp, uint32_t site, uint32_t lane, uint64_t mbarrier);
-    const MbarrierWait *mbarrier_wait(uint32_t warp) const { return warps_[warp].polled ? &mbarrier_waits_[warp] : nullptr; }
+    const MbarrierWait *mbarrier_wait(uint32_t warp) const {
+        return warps_[warp].polled ? &mbarrier_waits_[warp] : nullptr;
+    }
     emu::WarpgroupProducts &products(uint32_t warp) {
         if (products_.empty()) products_.resize(warp_count_);
         return products_[warp];
@@ -119,7 +123,7 @@ struct BlockContext {
     const emu::Warp &warp(uint32_t index) const { return warps_[index]; }
     uint32_t warp_count() const { return warp_count_; }
 
-  private:
+private:
     bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
     int32_t run_functions(emu::Warp &warp);
     int32_t run_observed(emu::Warp &warp, int32_t loop_heads);
@@ -134,6 +138,7 @@ struct BlockContext {
     bool release_lanes(uint32_t id, const std::function<bool(uint32_t, uint32_t)> &is_due);
     void start_alone(uint64_t number);
     emu::Progress advance_alone(const emu::SchedulerLimits &limits);
+    bool is_in_waiting_loop(const emu::Warp &warp) const;
     bool waits_for_ever() const;
     // Whether all threads of the block wait at the barrier `id`, and go on at one place.
     bool all_wait_at(uint32_t id) const;
@@ -148,21 +153,22 @@ struct BlockContext {
     size_t memory_bytes_;
     uint8_t *memory_;  // of everything below
     emu::Warp *warps_;
-    uint64_t *tally_;  // of the thread
+    uint64_t *tally_;     // of the thread
     size_t tally_words_;  // of a warp
     std::vector<uint64_t> tallies_;
     uint8_t *shared_;
     std::unique_ptr<emu::AsyncCopies> async_copies_;
     std::vector<emu::WarpMeeting> meetings_;  // made when first needed
     std::vector<emu::WarpgroupProducts> products_;
-    // Of a launch with clusters: all of the cluster's windows of shared memory, and its other blocks, of the first; when each thread has
-    // arrived at the cluster's barrier.
+    // Of a launch with clusters: all of the cluster's windows of shared memory, and its other blocks, of the first;
+    // when each thread has arrived at the cluster's barrier.
     uint8_t *windows_ = nullptr;
     std::vector<std::unique_ptr<BlockContext>> others_;
     std::shared_ptr<emu::Cluster> cluster_;
     std::vector<uint32_t> cluster_phases_;
     bool ended_ = false;
-    // Rounds in which all warps waited for mbarriers, while nothing happened in the cluster.
+    // Rounds in which all warps waited for mbarriers in loops that end by these alone, while nothing happened in the
+    // cluster.
     std::vector<MbarrierWait> mbarrier_waits_;
     uint32_t idle_rounds_ = 0;
     uint64_t last_progress_ = 0;

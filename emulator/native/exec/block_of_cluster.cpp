@@ -1,5 +1,6 @@
 // What a block does as one of a cluster: it waits at the cluster's barrier; the first block starts and runs the others.
 
+#include <algorithm>
 #include <utility>
 
 #include "exec/block.h"
@@ -25,7 +26,8 @@ void BlockContext::start(uint64_t number) {
 
 void BlockContext::note_cluster_arrival(const WarpContext &warp, uint32_t lanes) {
     if (cluster_phases_.empty()) cluster_phases_.resize(launch.threads_per_block());
-    for (; lanes; lanes &= lanes - 1) cluster_phases_[warp.warp_id * 32 + static_cast<uint32_t>(std::countr_zero(lanes))] = cluster_->phase();
+    for (; lanes; lanes &= lanes - 1)
+        cluster_phases_[warp.warp_id * 32 + static_cast<uint32_t>(std::countr_zero(lanes))] = cluster_->phase();
 }
 
 void BlockContext::wait_at(WarpContext &warp, uint32_t id, uint32_t lanes) {
@@ -41,7 +43,8 @@ bool BlockContext::release_lanes(uint32_t id, const std::function<bool(uint32_t,
         bool goes_on = false;
         for (uint32_t lane = 0; lane < 32; ++lane) {
             bool is_uniform = warp.mode == EMU_UNIFORM;
-            bool waits = is_uniform ? warp.waiting : warp.lane_pc[lane] != EMU_EXITED && warp.lane_pc[lane] & EMU_AT_BARRIER;
+            bool waits =
+                is_uniform ? warp.waiting : warp.lane_pc[lane] != EMU_EXITED && warp.lane_pc[lane] & EMU_AT_BARRIER;
             if (!waits || warp.lane_barrier[lane] != id) continue;
             bool goes = is_due(w, lane);
             left |= !goes;
@@ -75,9 +78,31 @@ void BlockContext::note_mbarrier_wait(const WarpContext &warp, uint32_t site, ui
     mbarrier_waits_[warp.warp_id] = {site, lane, mbarrier};
 }
 
-// Whether all that its warps have done for long is to look at mbarriers that nobody completes.
+// Whether it has ended, waits for others, or is in loops that nothing but mbarriers ends (jit/waiting.py). Lanes that
+// are apart have their turns at the lowest and the highest of their places only, so that nothing is known of those
+// between.
+bool BlockContext::is_in_waiting_loop(const Warp &warp) const {
+    const EmuKernel &kernel = *launch.kernel;
+    auto is_waiting = [&](uint32_t block) {
+        return std::binary_search(kernel.waiting, kernel.waiting + kernel.waiting_count, block);
+    };
+    if (warp.done || warp.waiting) return true;
+    if (warp.mode == EMU_UNIFORM) return is_waiting(warp.pc);
+    uint32_t least = EMU_EXITED, most = 0;
+    for (uint32_t pc : warp.lane_pc) {
+        if (pc >= EMU_AT_WARP_SYNC) continue;
+        least = std::min(least, pc);
+        most = std::max(most, pc);
+    }
+    return std::all_of(warp.lane_pc, warp.lane_pc + 32, [&](uint32_t pc) {
+        return pc >= EMU_AT_WARP_SYNC || ((pc == least || pc == most) && is_waiting(pc));
+    });
+}
+
+// Whether its warps wait for mbarriers, each in a loop whose rounds have been alike for long, since nobody completes
+// them.
 bool BlockContext::waits_for_ever() const {
-    constexpr uint32_t many = 20000;
+    constexpr uint32_t many = 1000;  // all lanes have had their turns
     return idle_rounds_ > many;
 }
 

@@ -19,7 +19,8 @@ namespace {
 
 constexpr uint32_t piece = 16, stretch = 4096;  // less than what lies mapped behind an allocation
 
-// Whether `size` bytes (a multiple of 16) may be accessed; reports it where not. Allocations lie so far apart that its ends tell.
+// Whether `size` bytes (a multiple of 16) may be accessed; reports it where not. Allocations lie so far apart that its
+// ends tell.
 bool may_access(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, uint64_t size) {
     for (uint64_t at = 0; at < size; at = at + piece == size ? size : std::min(at + stretch, size - piece)) {
         if (passes(warp, site, address + at)) continue;
@@ -35,7 +36,8 @@ void tell(WarpContext *warp, uint32_t lane, const BulkAccess &access) {
     for (auto &observer : warp->block->observers) observer->bulk(*warp, lane, access);
 }
 
-void refuse(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, cudaError_t error, const std::string &reason) {
+void refuse(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, cudaError_t error,
+            const std::string &reason) {
     Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, address});
     warp->block->launch.stop(error, "bad asynchronous copy at " + where(fault) + ": " + reason);
 }
@@ -47,7 +49,8 @@ uint64_t window_of(WarpContext *warp, uint64_t address) {
 }
 
 // The copies to the blocks that the mask names, or to the one that has the address.
-void to_shared(WarpContext *warp, uint32_t lane, BulkCopy &&copy, uint64_t to, uint64_t mbarrier, const uint32_t *blocks) {
+void to_shared(WarpContext *warp, uint32_t lane, BulkCopy &&copy, uint64_t to, uint64_t mbarrier,
+               const uint32_t *blocks) {
     Cluster &cluster = warp->block->cluster();
     cluster.note_progress();
     uint64_t own = window_of(warp, to), of_mbarrier = window_of(warp, mbarrier);
@@ -58,7 +61,8 @@ void to_shared(WarpContext *warp, uint32_t lane, BulkCopy &&copy, uint64_t to, u
         bool is_own = one.window == reinterpret_cast<uint64_t>(warp->shared);
         if (is_own) tell(warp, lane, {store_site, one.window + one.offset, one.size, BulkStage::shared_write_begins});
         if (!is_own) {
-            for (auto &observer : cluster.owner(one.window)->observers) observer->written_from_outside(one.window + one.offset, one.size);
+            for (auto &observer : cluster.owner(one.window)->observers)
+                observer->written_from_outside(one.window + one.offset, one.size);
         }
         cluster.copies.issue_load(std::move(one));
     };
@@ -78,7 +82,9 @@ void to_shared(WarpContext *warp, uint32_t lane, BulkCopy &&copy, uint64_t to, u
 
 void reduce(uint32_t code, uint64_t to, const uint8_t *from, uint32_t bytes) {
     uint32_t type = code >> 4 & 15;
-    uint32_t width = type == ATOM_F16 || type == ATOM_BF16 ? 2 : type == ATOM_U64 || type == ATOM_S64 || type == ATOM_F64 ? 8 : 4;
+    uint32_t width = type == ATOM_F16 || type == ATOM_BF16                      ? 2
+                     : type == ATOM_U64 || type == ATOM_S64 || type == ATOM_F64 ? 8
+                                                                                : 4;
     for (uint32_t at = 0; at + width <= bytes; at += width) {
         uint64_t address[32] = {to + at}, operand[32] = {}, old[32];
         std::memcpy(operand, from + at, width);
@@ -98,11 +104,14 @@ void land(BulkCopy &copy) {
     const uint8_t *window = reinterpret_cast<const uint8_t *>(copy.window);
     std::vector<uint8_t> box(round_up(copy.size, piece));
     for (uint32_t at = 0; at < copy.size; at += piece) {
-        std::memcpy(box.data() + at, window + swizzled(copy.offset + at, copy.swizzle), std::min(piece, copy.size - at));
+        std::memcpy(box.data() + at, window + swizzled(copy.offset + at, copy.swizzle),
+                    std::min(piece, copy.size - at));
     }
     for (const GlobalRun &run : copy.runs) {
-        if (copy.code == ~0u) std::memcpy(reinterpret_cast<void *>(run.address), box.data() + run.begin, run.bytes);
-        else reduce(copy.code, run.address, box.data() + run.begin, run.bytes);
+        if (copy.code == ~0u)
+            std::memcpy(reinterpret_cast<void *>(run.address), box.data() + run.begin, run.bytes);
+        else
+            reduce(copy.code, run.address, box.data() + run.begin, run.bytes);
     }
 }
 
@@ -116,7 +125,8 @@ void BulkCopies::clear() {
 
 uint32_t &BulkCopies::group(const WarpContext &warp, uint32_t lane) {
     auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Groups &it) { return it.block == warp.block; });
-    if (found == groups_.end()) found = groups_.insert(groups_.end(), {warp.block, std::vector<uint32_t>(32 * warp.block->warp_count())});
+    if (found == groups_.end())
+        found = groups_.insert(groups_.end(), {warp.block, std::vector<uint32_t>(32 * warp.block->warp_count())});
     return found->of_thread[warp.warp_id * 32 + lane];
 }
 
@@ -151,7 +161,8 @@ void BulkCopies::settle(uint64_t mbarrier) {
         BulkCopy copy = std::move(loads_[i]);
         loads_.erase(loads_.begin() + static_cast<long>(i));
         if (copy.window == reinterpret_cast<uint64_t>(copy.issuer->warp(0).shared)) {
-            BulkAccess access{copy.store_site, copy.window + copy.offset, copy.size, BulkStage::shared_write_ends, mbarrier};
+            BulkAccess access{copy.store_site, copy.window + copy.offset, copy.size, BulkStage::shared_write_ends,
+                              mbarrier};
             const WarpContext &warp = copy.issuer->warp(copy.warp);
             for (auto &observer : copy.issuer->observers) observer->bulk(warp, copy.lane, access);
         }
@@ -173,7 +184,7 @@ namespace {
 
 // The box of a tensor map at some coordinates.
 class Box {
-  public:
+public:
     Box(const TensorMap &map, const int32_t *coordinates, uint32_t rank) : map_(map) {
         for (uint32_t d = 0; d < rank; ++d) {
             at_[d] = coordinates[32 * d];
@@ -185,6 +196,21 @@ class Box {
     }
 
     uint32_t size;
+
+    // Why hardware refuses these coordinates (seen on an H200); empty where it does not.
+    std::string why_illegal(bool stores) const {
+        if (at_[0] * int64_t{map_.element_bytes} % piece) {
+            return "the innermost coordinate is " + std::to_string(at_[0]) + ", which is " +
+                   std::to_string(at_[0] * int64_t{map_.element_bytes}) + " bytes: it must be a multiple of " +
+                   std::to_string(piece) + " bytes";
+        }
+        for (uint32_t d = 0; stores && d < map_.rank; ++d) {
+            if (at_[d] < 0)
+                return "a store begins at coordinate " + std::to_string(at_[d]) + " of dimension " + std::to_string(d) +
+                       ": only loads may begin before the tensor";
+        }
+        return {};
+    }
 
     // The pieces of it that lie in the tensor.
     std::vector<GlobalRun> runs() const {
@@ -207,21 +233,14 @@ class Box {
         return runs;
     }
 
-  private:
+private:
     void add_row(std::vector<GlobalRun> &runs, uint64_t row, uint32_t begin) const {
         uint32_t each = map_.element_bytes;
-        if (map_.step[0] == 1) {
-            int64_t first = std::max<int64_t>(0, -at_[0]), end = std::min<int64_t>(count_[0], int64_t{map_.last[0]} + 1 - at_[0]);
-            if (first >= end) return;
-            runs.push_back({row + static_cast<uint64_t>(at_[0] + first) * each, begin + static_cast<uint32_t>(first) * each,
-                            static_cast<uint32_t>(end - first) * each});
-            return;
-        }
-        for (uint32_t i = 0; i < count_[0]; ++i) {
-            int64_t place = at_[0] + int64_t{i} * map_.step[0];
-            if (place < 0 || place > int64_t{map_.last[0]}) continue;
-            runs.push_back({row + static_cast<uint64_t>(place) * each, begin + i * each, each});
-        }
+        int64_t first = std::max<int64_t>(0, -at_[0]),
+                end = std::min<int64_t>(count_[0], int64_t{map_.last[0]} + 1 - at_[0]);
+        if (first >= end) return;
+        runs.push_back({row + static_cast<uint64_t>(at_[0] + first) * each, begin + static_cast<uint32_t>(first) * each,
+                        static_cast<uint32_t>(end - first) * each});
     }
 
     const TensorMap &map_;
@@ -234,16 +253,23 @@ const TensorMap *map_at(WarpContext *warp, uint32_t site, uint32_t lane, uint64_
     if (!may_access(warp, site, lane, address, 128)) return nullptr;
     auto *map = reinterpret_cast<const TensorMap *>(address);
     std::string reason;
-    if (address % 64) reason = "the tensor map lies at no multiple of 64 bytes: pass it as a const __grid_constant__ CUtensorMap parameter";
-    else if (map->magic != TensorMap::right_magic) reason = "there is no tensor map at this address: cuTensorMapEncodeTiled makes them, on the host";
-    else if (map->rank != rank) reason = "the tensor map has " + std::to_string(map->rank) + " dimensions, the instruction " + std::to_string(rank);
+    if (address % 64)
+        reason =
+            "the tensor map lies at no multiple of 64 bytes: pass it as a const __grid_constant__ CUtensorMap "
+            "parameter";
+    else if (map->magic != TensorMap::right_magic)
+        reason = "there is no tensor map at this address: cuTensorMapEncodeTiled makes them, on the host";
+    else if (map->rank != rank)
+        reason =
+            "the tensor map has " + std::to_string(map->rank) + " dimensions, the instruction " + std::to_string(rank);
     if (reason.empty()) return map;
     refuse(warp, site, lane, address, cudaErrorIllegalInstruction, reason);
     return nullptr;
 }
 
 // Whether all pieces of the tensor may be accessed; `site` is of single bytes, `wide_site` of those that observers see.
-bool may_access(WarpContext *warp, uint32_t site, uint32_t wide_site, uint32_t lane, const std::vector<GlobalRun> &runs, bool stores) {
+bool may_access(WarpContext *warp, uint32_t site, uint32_t wide_site, uint32_t lane, const std::vector<GlobalRun> &runs,
+                bool stores) {
     for (const GlobalRun &run : runs) {
         for (uint64_t at : {run.address, run.address + run.bytes - 1}) {
             if (passes(warp, site, at)) continue;
@@ -252,7 +278,9 @@ bool may_access(WarpContext *warp, uint32_t site, uint32_t wide_site, uint32_t l
             check(warp, site, 1u << lane, all);
             if (all[lane] != at) return false;
         }
-        tell(warp, lane, {wide_site, run.address, run.bytes, stores ? BulkStage::global_write : BulkStage::global_read, 0, &run == runs.data()});
+        tell(warp, lane,
+             {wide_site, run.address, run.bytes, stores ? BulkStage::global_write : BulkStage::global_read, 0,
+              &run == runs.data()});
     }
     return true;
 }
@@ -260,7 +288,8 @@ bool may_access(WarpContext *warp, uint32_t site, uint32_t wide_site, uint32_t l
 // Fills elements outside the tensor: with NaN, or with zeros, as they are.
 void fill(const TensorMap &map, std::vector<uint8_t> &image) {
     if (!map.fills_nan) return;
-    const uint8_t half[] = {0xff, 0x7f}, word[] = {0xff, 0xff, 0xff, 0x7f}, wide[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
+    const uint8_t half[] = {0xff, 0x7f}, word[] = {0xff, 0xff, 0xff, 0x7f},
+                  wide[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
     const uint8_t *pattern = map.element_bytes == 2 ? half : map.element_bytes == 4 ? word : wide;
     for (size_t i = 0; i < image.size(); ++i) image[i] = pattern[i % map.element_bytes];
 }
@@ -269,8 +298,8 @@ bool is_aligned(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t addres
     uint64_t window = window_of(warp, address);
     if (!window || (address - window) % alignment == 0) return true;
     refuse(warp, site, lane, address, cudaErrorMisalignedAddress,
-           "its place in shared memory is no multiple of " + std::to_string(alignment) + " bytes: declare it with alignas(" +
-               std::to_string(alignment) + ")");
+           "its place in shared memory is no multiple of " + std::to_string(alignment) +
+               " bytes: declare it with alignas(" + std::to_string(alignment) + ")");
     return false;
 }
 
@@ -280,8 +309,8 @@ bool is_aligned(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t addres
 
 using namespace emu;
 
-void emu_bulk_load(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t barrier_site, uint32_t lanes, uint64_t *to,
-                   uint64_t *from, const uint32_t *size, uint64_t *mbarrier, const uint32_t *blocks) {
+void emu_bulk_load(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t barrier_site, uint32_t lanes,
+                   uint64_t *to, uint64_t *from, const uint32_t *size, uint64_t *mbarrier, const uint32_t *blocks) {
     check(warp, barrier_site, lanes, mbarrier);
     for (; lanes; lanes &= lanes - 1) {
         uint32_t l = static_cast<uint32_t>(__builtin_ctz(lanes));
@@ -290,7 +319,8 @@ void emu_bulk_load(WarpContext *warp, uint32_t load_site, uint32_t store_site, u
                           "its size of " + std::to_string(size[l]) + " bytes is no multiple of 16");
         }
         if (!size[l]) continue;
-        if (!may_access(warp, store_site, l, to[l], size[l]) || !may_access(warp, load_site, l, from[l], size[l])) continue;
+        if (!may_access(warp, store_site, l, to[l], size[l]) || !may_access(warp, load_site, l, from[l], size[l]))
+            continue;
         BulkCopy copy{warp->block, warp->warp_id, l, load_site, store_site, 0, 0, size[l], 0};
         auto *bytes = reinterpret_cast<const uint8_t *>(from[l]);
         copy.image.assign(bytes, bytes + size[l]);
@@ -300,8 +330,8 @@ void emu_bulk_load(WarpContext *warp, uint32_t load_site, uint32_t store_site, u
     }
 }
 
-void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to, uint64_t *from,
-                    const uint32_t *size, uint32_t code) {
+void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to,
+                    uint64_t *from, const uint32_t *size, uint32_t code) {
     for (; lanes; lanes &= lanes - 1) {
         uint32_t l = static_cast<uint32_t>(__builtin_ctz(lanes));
         if (size[l] % piece) {
@@ -309,9 +339,18 @@ void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, 
                           "its size of " + std::to_string(size[l]) + " bytes is no multiple of 16");
         }
         if (!size[l]) continue;
-        if (!may_access(warp, store_site, l, to[l], size[l]) || !may_access(warp, load_site, l, from[l], size[l])) continue;
+        if (!may_access(warp, store_site, l, to[l], size[l]) || !may_access(warp, load_site, l, from[l], size[l]))
+            continue;
         uint64_t window = window_of(warp, from[l]);
-        BulkCopy copy{warp->block, warp->warp_id, l, load_site, store_site, window, static_cast<uint32_t>(from[l] - window), size[l], 0};
+        BulkCopy copy{warp->block,
+                      warp->warp_id,
+                      l,
+                      load_site,
+                      store_site,
+                      window,
+                      static_cast<uint32_t>(from[l] - window),
+                      size[l],
+                      0};
         copy.runs.push_back({to[l], 0, size[l]});
         copy.code = code;
         tell(warp, l, {store_site, to[l], size[l], BulkStage::global_write});
@@ -319,44 +358,54 @@ void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, 
     }
 }
 
-void emu_tensor_load(WarpContext *warp, uint32_t map_site, uint32_t load_site, uint32_t store_site, uint32_t barrier_site, uint32_t lanes,
-                     uint64_t *to, uint64_t *maps, const int32_t *coordinates, uint32_t rank, uint64_t *mbarrier,
-                     const uint32_t *blocks) {
+void emu_tensor_load(WarpContext *warp, uint32_t map_site, uint32_t load_site, uint32_t store_site,
+                     uint32_t barrier_site, uint32_t lanes, uint64_t *to, uint64_t *maps, const int32_t *coordinates,
+                     uint32_t rank, uint64_t *mbarrier, const uint32_t *blocks) {
     check(warp, barrier_site, lanes, mbarrier);
     for (; lanes; lanes &= lanes - 1) {
         uint32_t l = static_cast<uint32_t>(__builtin_ctz(lanes));
         const TensorMap *map = map_at(warp, map_site, l, maps[l], rank);
         if (!map || !is_aligned(warp, store_site, l, to[l], 128)) return;
         Box box(*map, coordinates + l, rank);
+        if (std::string why = box.why_illegal(false); !why.empty())
+            return refuse(warp, load_site, l, map->address, cudaErrorIllegalInstruction, why);
         std::vector<GlobalRun> runs = box.runs();
         if (!may_access(warp, store_site, l, to[l], round_up(box.size, piece))) continue;
         if (!may_access(warp, load_site, map_site, l, runs, false)) continue;
         BulkCopy copy{warp->block, warp->warp_id, l, load_site, store_site, 0, 0, box.size, map->swizzle};
         copy.image.resize(box.size);
         fill(*map, copy.image);
-        for (const GlobalRun &run : runs) std::memcpy(copy.image.data() + run.begin, reinterpret_cast<const void *>(run.address), run.bytes);
+        for (const GlobalRun &run : runs)
+            std::memcpy(copy.image.data() + run.begin, reinterpret_cast<const void *>(run.address), run.bytes);
         to_shared(warp, l, std::move(copy), to[l], mbarrier[l], blocks);
     }
 }
 
-void emu_tensor_store(WarpContext *warp, uint32_t map_site, uint32_t load_site, uint32_t store_site, uint32_t wide_site, uint32_t lanes, uint64_t *maps,
-                      const int32_t *coordinates, uint32_t rank, uint64_t *from, uint32_t operation) {
+void emu_tensor_store(WarpContext *warp, uint32_t map_site, uint32_t load_site, uint32_t store_site, uint32_t wide_site,
+                      uint32_t lanes, uint64_t *maps, const int32_t *coordinates, uint32_t rank, uint64_t *from,
+                      uint32_t operation) {
     // By CUtensorMapDataType.
-    constexpr uint32_t types[] = {~0u, ~0u, ATOM_U32, ATOM_S32, ATOM_U64, ATOM_S64, ATOM_F16, ATOM_F32, ATOM_F64, ATOM_BF16, ATOM_F32};
+    constexpr uint32_t types[] = {~0u,      ~0u,      ATOM_U32, ATOM_S32,  ATOM_U64, ATOM_S64,
+                                  ATOM_F16, ATOM_F32, ATOM_F64, ATOM_BF16, ATOM_F32};
     for (; lanes; lanes &= lanes - 1) {
         uint32_t l = static_cast<uint32_t>(__builtin_ctz(lanes));
         const TensorMap *map = map_at(warp, map_site, l, maps[l], rank);
         if (!map || !is_aligned(warp, load_site, l, from[l], 128)) return;
         uint32_t type = map->type < std::size(types) ? types[map->type] : ~0u;
         if (operation != ~0u && type == ~0u) {
-            return refuse(warp, store_site, l, map->address, cudaErrorIllegalInstruction, "the tensor map's data type cannot be reduced");
+            return refuse(warp, store_site, l, map->address, cudaErrorIllegalInstruction,
+                          "the tensor map's data type cannot be reduced");
         }
         Box box(*map, coordinates + l, rank);
+        if (std::string why = box.why_illegal(true); !why.empty())
+            return refuse(warp, store_site, l, map->address, cudaErrorIllegalInstruction, why);
         std::vector<GlobalRun> runs = box.runs();
         if (!may_access(warp, load_site, l, from[l], round_up(box.size, piece))) continue;
         if (!may_access(warp, store_site, wide_site, l, runs, true)) continue;
         uint64_t window = window_of(warp, from[l]);
-        BulkCopy copy{warp->block, warp->warp_id, l, load_site, store_site, window, static_cast<uint32_t>(from[l] - window), box.size, map->swizzle};
+        BulkCopy copy{
+            warp->block, warp->warp_id, l, load_site, store_site, window, static_cast<uint32_t>(from[l] - window),
+            box.size,    map->swizzle};
         copy.runs = std::move(runs);
         if (operation != ~0u) copy.code = operation | type << 4;
         warp->block->cluster().copies.issue_store(std::move(copy));
@@ -365,4 +414,6 @@ void emu_tensor_store(WarpContext *warp, uint32_t map_site, uint32_t load_site, 
 
 void emu_bulk_commit(WarpContext *warp, uint32_t lanes) { warp->block->cluster().copies.commit(*warp, lanes); }
 
-void emu_bulk_wait(WarpContext *warp, uint32_t lanes, uint32_t left) { warp->block->cluster().copies.wait(*warp, lanes, left); }
+void emu_bulk_wait(WarpContext *warp, uint32_t lanes, uint32_t left) {
+    warp->block->cluster().copies.wait(*warp, lanes, left);
+}

@@ -1,5 +1,6 @@
-// cp.async.bulk and its tensor forms. Bytes reach shared memory when somebody tests the mbarrier that counts them; shared memory is read
-// for a copy to global memory when its group is waited for, or its block ends. So a missing wait shows, as it does on a GPU.
+// cp.async.bulk and its tensor forms. Bytes reach shared memory when somebody tests the mbarrier that counts them;
+// shared memory is read for a copy to global memory when its group is waited for, or its block ends. So a missing wait
+// shows, as it does on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct BulkCopy {
 
 // What is on its way in one cluster.
 class BulkCopies {
-  public:
+public:
     void issue_load(BulkCopy &&copy) { loads_.push_back(std::move(copy)); }
     void issue_store(BulkCopy &&copy);
     void commit(const WarpContext &, uint32_t lanes);
@@ -51,7 +52,7 @@ class BulkCopies {
     void clear();
     bool empty() const { return loads_.empty() && stores_.empty(); }
 
-  private:
+private:
     uint32_t &group(const WarpContext &, uint32_t lane);
 
     struct Groups {

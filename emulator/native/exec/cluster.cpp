@@ -55,11 +55,11 @@ uint32_t emu_cluster_register(const WarpContext *warp, uint32_t which) {
     const uint32_t *shape = block.launch.cluster;
     uint32_t axis = which % 3;
     switch (which / 3) {
-        case 0: return warp->ctaid[axis] % shape[axis];
-        case 1: return shape[axis];
-        case 2: return warp->ctaid[axis] / shape[axis];
-        case 3: return (warp->nctaid[axis] + shape[axis] - 1) / shape[axis];
-        default: break;
+    case 0: return warp->ctaid[axis] % shape[axis];
+    case 1: return shape[axis];
+    case 2: return warp->ctaid[axis] / shape[axis];
+    case 3: return (warp->nctaid[axis] + shape[axis] - 1) / shape[axis];
+    default: break;
     }
     if (which == 12) return block.rank();
     return which == 13 ? block.launch.cluster_size() : block.launch.explicit_cluster;

@@ -1,5 +1,5 @@
-// The blocks of one cluster, which run on one thread: their barrier, and the bulk copies that are on their way among them. A block that was
-// launched without clusters is one of its own.
+// The blocks of one cluster, which run on one thread: their barrier, and the bulk copies that are on their way among
+// them. A block that was launched without clusters is one of its own.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace emu {
 struct Launch;
 
 class Cluster {
-  public:
-    // The windows of shared memory of a cluster's blocks lie so far apart: a 32-bit address of shared::cluster is the difference of
-    // the host address and the own block's window.
+public:
+    // The windows of shared memory of a cluster's blocks lie so far apart: a 32-bit address of shared::cluster is the
+    // difference of the host address and the own block's window.
     static constexpr uint64_t window_stride = 1 << 18;
     static constexpr uint32_t most_blocks = 16;
 
@@ -39,7 +39,7 @@ class Cluster {
 
     BulkCopies copies;
 
-  private:
+private:
     std::vector<BlockContext *> blocks_;
     uint32_t arrived_ = 0, phase_ = 0;
     uint64_t progress_ = 0;

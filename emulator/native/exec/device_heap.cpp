@@ -1,82 +1,93 @@
 // malloc and free of kernels: one heap for all, inside of one allocation.
 
-#include <map>
-#include <mutex>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "api/context.h"
 #include "api/limits.h"
 #include "exec/block.h"
+#include "exec/device_heap.h"
 #include "exec/memory.h"
 
-using namespace emu;
+namespace emu {
 
 namespace {
 
 constexpr uint64_t granule = 16;
-
-class Heap {
-  public:
-    uint64_t take(uint64_t size) {
-        std::lock_guard lock(mutex_);
-        if (!base_) {
-            size_ = device_limit(cudaLimitMallocHeapSize);
-            base_ = memory().allocate(size_, 256, MemoryKind::heap, "the device heap", "");
-            if (!base_) return 0;
-            free_[base_] = size_;
-        }
-        if (size > size_) return 0;
-        size = (std::max<uint64_t>(size, 1) + granule - 1) / granule * granule;
-        for (auto it = free_.begin(); it != free_.end(); ++it) {
-            if (it->second < size) continue;
-            auto [address, room] = *it;
-            free_.erase(it);
-            if (room > size) free_[address + size] = room - size;
-            used_[address] = size;
-            return address;
-        }
-        return 0;
-    }
-
-    bool give_back(uint64_t address) {
-        std::lock_guard lock(mutex_);
-        auto found = used_.find(address);
-        if (found == used_.end()) return false;
-        uint64_t size = found->second;
-        used_.erase(found);
-        auto next = free_.lower_bound(address);
-        if (next != free_.end() && next->first == address + size) {
-            size += next->second;
-            next = free_.erase(next);
-        }
-        if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == address) {
-            std::prev(next)->second += size;
-        } else {
-            free_[address] = size;
-        }
-        return true;
-    }
-
-    void forget() {
-        std::lock_guard lock(mutex_);
-        base_ = 0;
-        free_.clear();
-        used_.clear();
-    }
-
-  private:
-    std::mutex mutex_;
-    uint64_t base_ = 0, size_ = 0;
-    std::map<uint64_t, uint64_t> free_, used_;  // address -> bytes
-};
-
-Heap &heap() {
-    static Heap *instance = new Heap;
-    return *instance;
-}
+// Bytes of parameters, on the average of all launches that wait at a time.
+constexpr uint64_t parameter_bytes_of_a_launch = 4096;
 
 }  // namespace
 
-void emu::forget_device_heap() { heap().forget(); }
+uint64_t Heap::take(uint64_t size) {
+    std::lock_guard lock(mutex_);
+    if (!base_) {
+        size_ = size_of_();
+        base_ = memory().allocate(size_, 256, MemoryKind::heap, label_, "");
+        if (!base_) return 0;
+        free_[base_] = size_;
+    }
+    if (size > size_) return 0;
+    size = (std::max<uint64_t>(size, 1) + granule - 1) / granule * granule;
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+        if (it->second < size) continue;
+        auto [address, room] = *it;
+        free_.erase(it);
+        if (room > size) free_[address + size] = room - size;
+        used_[address] = size;
+        return address;
+    }
+    return 0;
+}
+
+bool Heap::give_back(uint64_t address) {
+    std::lock_guard lock(mutex_);
+    auto found = used_.find(address);
+    if (found == used_.end()) return false;
+    uint64_t size = found->second;
+    used_.erase(found);
+    auto next = free_.lower_bound(address);
+    if (next != free_.end() && next->first == address + size) {
+        size += next->second;
+        next = free_.erase(next);
+    }
+    if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == address) {
+        std::prev(next)->second += size;
+    } else {
+        free_[address] = size;
+    }
+    return true;
+}
+
+void Heap::forget() {
+    std::lock_guard lock(mutex_);
+    base_ = 0;
+    free_.clear();
+    used_.clear();
+}
+
+Heap &device_heap() {
+    static Heap *instance = new Heap("the device heap", [] { return device_limit(cudaLimitMallocHeapSize); });
+    return *instance;
+}
+
+Heap &launch_parameters() {
+    static Heap *instance = new Heap("parameters of launches from kernels", [] {
+        return parameter_bytes_of_a_launch *
+               std::max<uint64_t>(16, device_limit(cudaLimitDevRuntimePendingLaunchCount));
+    });
+    return *instance;
+}
+
+void forget_device_heap() {
+    device_heap().forget();
+    launch_parameters().forget();
+}
+
+}  // namespace emu
+
+using namespace emu;
 
 extern "C" {
 
@@ -84,7 +95,7 @@ __attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp,
                                                               const uint64_t size[32], uint64_t result[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1)) continue;
-        result[lane] = heap().take(size[lane]);
+        result[lane] = device_heap().take(size[lane]);
         if (!result[lane]) {
             uint32_t none = 0;
             warp->block->launch.refused_malloc.compare_exchange_strong(none, site + 1);
@@ -98,8 +109,9 @@ __attribute__((visibility("default"))) void emu_device_free(WarpContext *warp, u
                                                             const uint64_t address[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1) || !address[lane]) continue;
-        if (!heap().give_back(address[lane])) {
-            warp->block->launch.doom(cudaErrorIllegalAddress, "free() of a pointer that malloc() in a kernel never gave");
+        if (!device_heap().give_back(address[lane])) {
+            warp->block->launch.doom(cudaErrorIllegalAddress,
+                                     "free() of a pointer that malloc() in a kernel never gave");
         }
     }
 }

@@ -38,7 +38,8 @@ std::string LaneReader::string(uint64_t address) const {
     } else if (auto fresh = memory().find(address)) {
         end = fresh->end;
     } else {
-        uint64_t local = reinterpret_cast<uint64_t>(warp->local), local_size = (warp->kernel->local_bytes + warp->stack_bytes) * 32;
+        uint64_t local = reinterpret_cast<uint64_t>(warp->local),
+                 local_size = (warp->kernel->local_bytes + warp->stack_bytes) * 32;
         uint64_t shared = reinterpret_cast<uint64_t>(warp->shared);
         if (address - local < local_size) end = local + local_size;
         if (address - shared < warp->shared_bytes) end = shared + warp->shared_bytes;
@@ -53,9 +54,9 @@ std::string LaneReader::string(uint64_t address) const {
 }
 
 // The packed arguments of one call: each at its natural alignment.
-class Arguments {
-  public:
-    Arguments(const LaneReader &reader, uint64_t address) : reader_(reader), begin_(address), at_(address) {}
+class PrintArguments {
+public:
+    PrintArguments(const LaneReader &reader, uint64_t address) : reader_(reader), begin_(address), at_(address) {}
 
     template <class T>
     T next() {
@@ -70,7 +71,7 @@ class Arguments {
 
     int count() const { return count_; }
 
-  private:
+private:
     const LaneReader &reader_;
     uint64_t begin_, at_;
     int count_ = 0;
@@ -84,7 +85,7 @@ void append(std::string &out, const std::string &directive, Values... values) {
 }
 
 // One directive, from the '%' at `at` on; moves `at` behind it.
-void format_directive(const LaneReader &reader, const std::string &format, size_t &at, Arguments &arguments,
+void format_directive(const LaneReader &reader, const std::string &format, size_t &at, PrintArguments &arguments,
                       std::string &out) {
     std::string directive = "%";
     ++at;
@@ -110,42 +111,42 @@ void format_directive(const LaneReader &reader, const std::string &format, size_
     if (at >= format.size()) return;
     char conversion = format[at++];
     switch (conversion) {
-        case 'd':
-        case 'i': {
-            int64_t value = wide ? arguments.next<int64_t>() : arguments.next<int32_t>();
-            return append(out, directive + "lld", static_cast<long long>(value));
+    case 'd':
+    case 'i': {
+        int64_t value = wide ? arguments.next<int64_t>() : arguments.next<int32_t>();
+        return append(out, directive + "lld", static_cast<long long>(value));
+    }
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X': {
+        uint64_t value = wide ? arguments.next<uint64_t>() : arguments.next<uint32_t>();
+        return append(out, directive + "ll" + conversion, static_cast<unsigned long long>(value));
+    }
+    case 'c': return append(out, directive + "c", arguments.next<int32_t>());
+    case 'p': return append(out, directive + "p", reinterpret_cast<void *>(arguments.next<uint64_t>()));
+    case 's': {
+        std::string text = reader.string(arguments.next<uint64_t>());
+        if (directive == "%") {
+            out += text;
+            return;
         }
-        case 'u':
-        case 'o':
-        case 'x':
-        case 'X': {
-            uint64_t value = wide ? arguments.next<uint64_t>() : arguments.next<uint32_t>();
-            return append(out, directive + "ll" + conversion, static_cast<unsigned long long>(value));
-        }
-        case 'c': return append(out, directive + "c", arguments.next<int32_t>());
-        case 'p': return append(out, directive + "p", reinterpret_cast<void *>(arguments.next<uint64_t>()));
-        case 's': {
-            std::string text = reader.string(arguments.next<uint64_t>());
-            if (directive == "%") {
-                out += text;
-                return;
-            }
-            return append(out, directive + "s", text.c_str());
-        }
-        case 'a':
-        case 'A':
-        case 'e':
-        case 'E':
-        case 'f':
-        case 'F':
-        case 'g':
-        case 'G': {
-            double value = arguments.next<double>();
-            // A GPU's NaN has no sign, where this machine's may have one.
-            return append(out, directive + conversion, std::isnan(value) ? std::fabs(value) : value);
-        }
-        case '%': out += '%'; return;
-        default: out += directive + conversion;
+        return append(out, directive + "s", text.c_str());
+    }
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G': {
+        double value = arguments.next<double>();
+        // A GPU's NaN has no sign, where this machine's may have one.
+        return append(out, directive + conversion, std::isnan(value) ? std::fabs(value) : value);
+    }
+    case '%': out += '%'; return;
+    default: out += directive + conversion;
     }
 }
 
@@ -160,7 +161,7 @@ __attribute__((visibility("default"))) void emu_vprintf(WarpContext *warp, uint3
         if (!(mask >> lane & 1)) continue;
         LaneReader reader{warp, site, lane};
         std::string text = reader.string(format[lane]), out;
-        Arguments packed(reader, arguments[lane]);
+        PrintArguments packed(reader, arguments[lane]);
         for (size_t at = 0; at < text.size();) {
             if (text[at] == '%') {
                 format_directive(reader, text, at, packed, out);

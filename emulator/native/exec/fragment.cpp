@@ -44,10 +44,12 @@ const Layout &layout(Matrix matrix, Shape s, uint32_t type) {
     auto [at, is_new] = known.try_emplace(key);
     Layout &made = at->second;
     if (is_new) {
-        made = {registers(matrix, s, type), per_register(type), matrix == B ? s.k : s.m, matrix == A ? s.k : s.n, {}, {}};
+        made = {
+            registers(matrix, s, type), per_register(type), matrix == B ? s.k : s.m, matrix == A ? s.k : s.n, {}, {}};
         for (uint32_t r = 0; r < made.registers; ++r) {
             for (uint32_t j = 0; j < made.per_register; ++j) {
-                for (uint32_t lane = 0; lane < 32; ++lane) made.elements.push_back(element_of(matrix, s, type, lane, r, j));
+                for (uint32_t lane = 0; lane < 32; ++lane)
+                    made.elements.push_back(element_of(matrix, s, type, lane, r, j));
             }
         }
         for (Element at : made.elements) made.index.push_back(static_cast<uint16_t>(at.row * made.columns + at.column));

@@ -1,8 +1,8 @@
 // Fragments: which elements of a matrix each lane's registers hold.
 //
-// All fragments, of wmma and mma.sync, have the layout that PTX defines for mma.sync with shape m16n8k*: lane l is row l / 4 of a tile of
-// eight rows and holds, from column (l % 4) * E, the E elements of one 32-bit register (f64: of one 64-bit register). Larger matrices are
-// sequences of such tiles; wmma fragments with spare registers repeat them.
+// All fragments, of wmma and mma.sync, have the layout that PTX defines for mma.sync with shape m16n8k*: lane l is row
+// l / 4 of a tile of eight rows and holds, from column (l % 4) * E, the E elements of one 32-bit register (f64: of one
+// 64-bit register). Larger matrices are sequences of such tiles; wmma fragments with spare registers repeat them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,15 @@ enum Matrix : uint32_t { A, B, C };
 
 constexpr uint32_t bits_of_type(uint32_t type) {
     switch (type) {
-        case F16: case BF16: return 16;
-        case F64: return 64;
-        case S8: case U8: return 8;
-        case S4: case U4: return 4;
-        case B1: return 1;
-        default: return 32;
+    case F16:
+    case BF16: return 16;
+    case F64: return 64;
+    case S8:
+    case U8: return 8;
+    case S4:
+    case U4: return 4;
+    case B1: return 1;
+    default: return 32;
     }
 }
 

@@ -1,4 +1,5 @@
-// Numbers of 16 and of 8 bits to float and back; f16 and bf16 without branches where a loop over lanes should become vector code.
+// Numbers of 16 and of 8 bits to float and back; f16 and bf16 without branches where a loop over lanes should become
+// vector code.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +71,8 @@ inline uint8_t float_to_eight_bits(float value, bool is_e5m2) {
     int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
     // Steps of the last bit: where they are one too many for the exponent, they carry into the next.
     auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent)));
-    return static_cast<uint8_t>(sign | std::min((static_cast<uint32_t>(exponent - least) << fraction_bits) + steps, largest));
+    return static_cast<uint8_t>(sign |
+                                std::min((static_cast<uint32_t>(exponent - least) << fraction_bits) + steps, largest));
 }
 
 }  // namespace emu

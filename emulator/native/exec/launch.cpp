@@ -5,14 +5,18 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "api/device_model.h"
 #include "api/errors.h"
+#include "api/graphs.h"
 #include "api/limits.h"
 #include "api/modules.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
+#include "exec/child_launches.h"
 #include "exec/cluster.h"
 #include "exec/memory.h"
 #include "exec/observe.h"
@@ -54,9 +58,13 @@ cudaError_t refuse_shape(const Function &function, cudaError_t error, const std:
     return error;
 }
 
-cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperative) {
+// `*limit` says which limit it is beyond.
+cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperative, std::string *limit) {
     namespace model = device_model;
-    auto refused = [&](cudaError_t error, const std::string &limit) { return refuse_shape(function, error, limit); };
+    auto refused = [limit](cudaError_t error, std::string what) {
+        *limit = std::move(what);
+        return error;
+    };
     if (!within(at.grid, model::grid_dimensions)) {
         return refused(cudaErrorInvalidConfiguration, beyond("grid", at.grid, model::grid_dimensions));
     }
@@ -70,15 +78,15 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
                        block + "which a block has at most " + std::to_string(model::threads_per_block));
     }
     if (threads > function.info.max_threads) {
-        return refused(cudaErrorInvalidValue, block + "which its __launch_bounds__ allow " +
-                                                  std::to_string(function.info.max_threads));
+        return refused(cudaErrorInvalidValue,
+                       block + "which its __launch_bounds__ allow " + std::to_string(function.info.max_threads));
     }
     uint32_t registers = count_registers(function, false);
     if (registers && threads > static_cast<uint64_t>(model::max_threads(registers))) {
-        return refused(cudaErrorLaunchOutOfResources,
-                       block + "which a block has at most " + std::to_string(model::max_threads(registers)) + " with " +
-                           std::to_string(registers) + " registers each, of " +
-                           std::to_string(model::registers_per_multiprocessor));
+        return refused(cudaErrorLaunchOutOfResources, block + "which a block has at most " +
+                                                          std::to_string(model::max_threads(registers)) + " with " +
+                                                          std::to_string(registers) + " registers each, of " +
+                                                          std::to_string(model::registers_per_multiprocessor));
     }
     size_t shared = function.info.static_shared_bytes + at.dynamic_shared;
     // What a program has asked for counts without the static memory, and takes nothing from what any kernel may have.
@@ -89,24 +97,29 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
                        std::to_string(at.dynamic_shared) + " bytes of dynamic and " +
                            std::to_string(function.info.static_shared_bytes) +
                            " of static shared memory to a block: at most " + std::to_string(model::shared_per_block) +
-                           " together, or what cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) has "
-                           "allowed, up to " +
-                           std::to_string(model::size().shared_per_block_opt_in()));
+                           " together, or what " +
+                           called("cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)") +
+                           " has allowed, up to " + std::to_string(model::size().shared_per_block_opt_in()));
     }
     if (at.cluster.x) {
         uint64_t most = function.allows_large_clusters ? Cluster::most_blocks : model::portable_cluster_blocks;
         uint64_t blocks = uint64_t{at.cluster.x} * at.cluster.y * at.cluster.z;
         std::string cluster = "clusters of " + text(at.cluster) + ": ";
         if (!blocks || blocks > most) {
-            return refused(cudaErrorInvalidClusterSize,
-                           cluster + std::to_string(blocks) + " blocks, of which a cluster has at most " + std::to_string(most) +
-                               (most == Cluster::most_blocks ? "" : " (16 with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
+            return refused(
+                cudaErrorInvalidClusterSize,
+                cluster + std::to_string(blocks) + " blocks, of which a cluster has at most " + std::to_string(most) +
+                    (most == Cluster::most_blocks
+                         ? ""
+                         : std::string(" (16 with ") + called("cudaFuncAttributeNonPortableClusterSizeAllowed") + ")"));
         }
         if (at.grid.x % at.cluster.x || at.grid.y % at.cluster.y || at.grid.z % at.cluster.z) {
-            return refused(cudaErrorInvalidClusterSize, cluster + "a grid of " + text(at.grid) + " is no multiple of that");
+            return refused(cudaErrorInvalidClusterSize,
+                           cluster + "a grid of " + text(at.grid) + " is no multiple of that");
         }
         if (model::size().major < 9 && model::size().name != model::usual().name) {
-            return refused(cudaErrorInvalidClusterSize, cluster + model::size().name + " has no clusters (compute capability 9.0 has)");
+            return refused(cudaErrorInvalidClusterSize,
+                           cluster + model::size().name + " has no clusters (compute capability 9.0 has)");
         }
     }
     if (cooperative) {
@@ -114,9 +127,9 @@ cudaError_t check_shape(Function &function, const LaunchShape &at, bool cooperat
         uint64_t most = static_cast<uint64_t>(model::size().multiprocessors) *
                         static_cast<uint64_t>(model::resident_blocks(static_cast<int>(threads), shared, registers));
         if (blocks > most) {
-            return refused(cudaErrorCooperativeLaunchTooLarge,
-                           std::to_string(blocks) + " blocks cooperatively, of which the device holds " +
-                               std::to_string(most) + " at a time");
+            return refused(cudaErrorCooperativeLaunchTooLarge, std::to_string(blocks) +
+                                                                   " blocks cooperatively, of which the device holds " +
+                                                                   std::to_string(most) + " at a time");
         }
     }
     return cudaSuccess;
@@ -135,7 +148,7 @@ struct Registers {
 
 // All of a kernel's parameters, aligned as any of them may have to be.
 class Parameters {
-  public:
+public:
     Parameters() = default;
     explicit Parameters(size_t size) : size_(size), lines_(size / sizeof(Line) + 1) {}
 
@@ -143,7 +156,7 @@ class Parameters {
     const uint8_t *data() const { return lines_.data()->bytes; }
     std::string text() const { return std::string(data(), data() + size_); }
 
-  private:
+private:
     struct alignas(64) Line {
         uint8_t bytes[64];
     };
@@ -163,8 +176,8 @@ struct Ready {
 
     LaunchStep step() const {
         const auto &[grid, block, dynamic_shared, cluster] = shape;
-        return {module, name, {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, dynamic_shared, cooperative,
-                {cluster.x, cluster.y, cluster.z}, params.text()};
+        return {module,         name,        {grid.x, grid.y, grid.z},          {block.x, block.y, block.z},
+                dynamic_shared, cooperative, {cluster.x, cluster.y, cluster.z}, params.text()};
     }
 };
 
@@ -172,7 +185,8 @@ cudaError_t execute(const Ready &ready) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
     DeviceAccess access;
-    if (recording().is_on()) {
+    LaunchTree *tree = launch_tree();
+    if (recording().is_on() && !tree) {
         recording().note_host_writes();
         recording().add(ready.step());
         note_device_busy(true);
@@ -197,13 +211,21 @@ cudaError_t execute(const Ready &ready) {
     launch.registers = ready.registers.by_ptxas;
     launch.grid_workspace = ready.cooperative ? grid_workspace() : 0;
     launch.memory = memory().view();
+    launch.images = image_objects().view();
     // Frames are not laid out as ptxas would: twice the limit, that what fits on a GPU fits here as well.
-    if (kernel->uses_stack) launch.stack_bytes = static_cast<uint32_t>(2 * device_limit(cudaLimitStackSize) + 15) / 16 * 16;
+    if (kernel->uses_stack)
+        launch.stack_bytes = static_cast<uint32_t>(2 * device_limit(cudaLimitStackSize) + 15) / 16 * 16;
+    launch.tree = tree;
+    launch.generation = generation(tree);
+    launch.graph = reinterpret_cast<uint64_t>(running_graph());
     run(launch);
-    recording().note_device_writes();
-    if (!launch.error) return cudaSuccess;
-    poison(launch.error, launch.message);
-    return launch.error;
+    cudaError_t error = launch.error;
+    if (error)
+        poison(error, launch.message);
+    else if (launch.children)
+        error = launch.children->run();
+    if (!tree) recording().note_device_writes();
+    return error;
 }
 
 // A kernel that cannot be compiled will not be the next time either: the context is broken.
@@ -212,15 +234,23 @@ cudaError_t refuse(const Function &function, cudaError_t error) {
     return error;
 }
 
-cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t stream, void **arguments,
+}  // namespace
+
+cudaError_t check_child(Function &function, const LaunchShape &shape, std::string *limit) {
+    if (cudaError_t error = describe(function)) {
+        *limit = "what cannot be run: " + failure_reason();
+        return error;
+    }
+    return check_shape(function, shape, false, limit);
+}
+
+cudaError_t launch(const void *function, const LaunchShape &shape, cudaStream_t stream, const Arguments &arguments,
                    bool cooperative) {
     EMU_REQUIRE_DEVICE();
     Work work;
     if (cudaError_t error = prepare_launch(function, shape, arguments, cooperative, &work)) return fail(error);
     return submit(stream, cudaGraphNodeTypeKernel, std::move(work));
 }
-
-}  // namespace
 
 namespace {
 
@@ -232,11 +262,14 @@ cudaError_t make_ready(Function &function, const LaunchShape &wanted, bool coope
     if (own[0]) {
         if (shape.cluster.x && (shape.cluster.x != own[0] || shape.cluster.y != own[1] || shape.cluster.z != own[2])) {
             return refuse_shape(function, cudaErrorInvalidClusterSize,
-                                "clusters of " + text(shape.cluster) + ", where its __cluster_dims__ are " + text(own[0], own[1], own[2]));
+                                "clusters of " + text(shape.cluster) + ", where its __cluster_dims__ are " +
+                                    text(own[0], own[1], own[2]));
         }
         shape.cluster = {own[0], own[1], own[2]};
     }
-    if (cudaError_t error = check_shape(function, shape, cooperative)) return error;
+    std::string limit;
+    if (cudaError_t error = check_shape(function, shape, cooperative, &limit))
+        return refuse_shape(function, error, limit);
     const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
     const EmuKernel *kernel = nullptr;
     if (cudaError_t error = compile(function, block, observe_settings().any(), &kernel)) {
@@ -244,26 +277,47 @@ cudaError_t make_ready(Function &function, const LaunchShape &wanted, bool coope
     }
     Registers registers{cooperative ? count_registers(function, false) : 0,
                         observe_settings().profile ? count_registers(function, true) : 0};
-    *out = {module_number(function), function.name, kernel, shape,
-            Parameters(kernel->param_bytes), cooperative, registers};
+    *out = {module_number(function),         function.name, kernel,   shape,
+            Parameters(kernel->param_bytes), cooperative,   registers};
     return cudaSuccess;
 }
 
 }  // namespace
 
-cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, void **arguments, bool cooperative,
+cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, const Arguments &arguments, bool cooperative,
                            Work *out) {
     Function *function = find_function(handle);
     if (!function) return cudaErrorInvalidResourceHandle;
     Ready ready;
     if (cudaError_t error = make_ready(*function, shape, cooperative, &ready)) return error;
     const EmuKernel *kernel = ready.kernel;
-    if (kernel->param_count && !arguments) return cudaErrorInvalidValue;
+    if (kernel->param_count && !arguments.each && !arguments.packed) return cudaErrorInvalidValue;
     for (uint32_t i = 0; i < kernel->param_count; ++i) {
-        std::memcpy(ready.params.data() + kernel->param_offsets[i], arguments[i], kernel->param_sizes[i]);
+        uint32_t offset = kernel->param_offsets[i], size = kernel->param_sizes[i];
+        if (!arguments.each && offset + size > arguments.packed_bytes) {
+            return refuse_shape(*function, cudaErrorInvalidValue,
+                                std::to_string(arguments.packed_bytes) + " bytes of arguments: its parameter " +
+                                    std::to_string(i + 1) + " ends at byte " + std::to_string(offset + size));
+        }
+        const void *from = arguments.each ? arguments.each[i] : static_cast<const uint8_t *>(arguments.packed) + offset;
+        std::memcpy(ready.params.data() + offset, from, size);
     }
     *out = [ready = std::move(ready)] { return execute(ready); };
     return cudaSuccess;
+}
+
+cudaError_t launch_configured(const cudaLaunchConfig_t &config, const void *function, const Arguments &arguments) {
+    bool cooperative = false;
+    dim3 cluster(0, 0, 0);
+    for (unsigned i = 0; i < config.numAttrs; ++i) {
+        const cudaLaunchAttribute &attribute = config.attrs[i];
+        if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
+        if (attribute.id == cudaLaunchAttributeClusterDimension) {
+            cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
+        }
+    }
+    return launch(function, {config.gridDim, config.blockDim, config.dynamicSmemBytes, cluster}, config.stream,
+                  arguments, cooperative);
 }
 
 cudaError_t launch_again(Function &function, const LaunchShape &shape, std::string_view params, bool cooperative) {
@@ -305,8 +359,8 @@ EMU_API cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 bloc
     return launch(kernel, {grid, block, shared}, stream, arguments, false);
 }
 
-EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
-                                            size_t shared, cudaStream_t stream) {
+EMU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                            cudaStream_t stream) {
     return __cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 }
@@ -322,18 +376,7 @@ EMU_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
 }
 
 EMU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
-    if (!config) return fail(cudaErrorInvalidValue);
-    bool cooperative = false;
-    dim3 cluster(0, 0, 0);
-    for (unsigned i = 0; i < config->numAttrs; ++i) {
-        const cudaLaunchAttribute &attribute = config->attrs[i];
-        if (attribute.id == cudaLaunchAttributeCooperative) cooperative = attribute.val.cooperative != 0;
-        if (attribute.id == cudaLaunchAttributeClusterDimension) {
-            cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
-        }
-    }
-    return launch(function, {config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster}, config->stream, arguments,
-                  cooperative);
+    return config ? launch_configured(*config, function, arguments) : fail(cudaErrorInvalidValue);
 }
 
 EMU_PER_THREAD_STREAM(cudaLaunchKernel, _ptsz);

@@ -89,7 +89,8 @@ void emu_mbarrier_arrive(WarpContext *warp, uint32_t site, uint32_t lanes, uint6
     }
 }
 
-void emu_mbarrier_bytes(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *bytes, uint32_t have_come) {
+void emu_mbarrier_bytes(WarpContext *warp, uint32_t site, uint32_t lanes, uint64_t *address, const uint32_t *bytes,
+                        uint32_t have_come) {
     emu::check(warp, site, lanes, address);
     warp->block->cluster().note_progress();
     for (; lanes; lanes &= lanes - 1) {

@@ -1,6 +1,6 @@
-// The 64-bit word in shared memory that represents an mbarrier. PTX leaves its layout open; here, from the lowest bit: pending arrivals
-// of the current phase (20 bits), expected arrivals of later phases (20), bytes that are still to come (21, signed), number of the phase
-// (3). A state is such a word.
+// The 64-bit word in shared memory that represents an mbarrier. PTX leaves its layout open; here, from the lowest bit:
+// pending arrivals of the current phase (20 bits), expected arrivals of later phases (20), bytes that are still to come
+// (21, signed), number of the phase (3). A state is such a word.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "checks/host_accesses.h"
+#include "exec/round_up.h"
 
 namespace emu {
 
@@ -65,16 +66,19 @@ uint64_t Memory::allocate(uint64_t size, uint64_t alignment, MemoryKind kind, co
                           const char *call, unsigned flags, uint64_t at) {
     std::lock_guard lock(mutex_);
     // Pinned memory is the host's, but there is no more of it than of the machine's memory either.
-    if (counts(kind) ? size > capacity_ - std::min(capacity_, in_use_) : size > capacity_) return 0;
+    if (counts(kind) ? !fits(size) : size > capacity_) return 0;
     uint64_t address = arena_.carve(size, alignment, at);
-    if (!address) return 0;
-    std::string name = label;
-    if (name.empty()) name = std::string(call) + " #" + std::to_string(++ordinal_);
-    table_[address] = std::make_shared<Allocation>(Allocation{address, address + size, kind, name, flags});
-    if (counts(kind)) in_use_ += size;
-    if (shielded_ && !accesses_ && !shared_with_host(kind)) arena_.protect(address, false, shield_reach_);
-    view_.reset();
+    if (address) enter({address, address + size, kind, label.empty() ? name_after(call) : label, flags});
     return address;
+}
+
+std::string Memory::name_after(const char *call) { return std::string(call) + " #" + std::to_string(++ordinal_); }
+
+void Memory::enter(Allocation allocation) {
+    if (counts(allocation.kind)) in_use_ += allocation.size();
+    if (is_closed()) protect(allocation, false);
+    table_[allocation.begin] = std::make_shared<Allocation>(std::move(allocation));
+    view_.reset();
 }
 
 void Memory::prefer_upper_half() {
@@ -90,10 +94,85 @@ bool Memory::release(uint64_t address, unsigned kinds) {
     table_.erase(found);
     if (counts(allocation->kind)) in_use_ -= allocation->size();
     if (allocation->kind != MemoryKind::registered_host) arena_.release(address);
-    freed_.push_back(allocation);
-    if (freed_.size() > remembered_frees) freed_.pop_front();
+    files_.erase(address);
+    remember(allocation);
     view_.reset();
     return true;
+}
+
+void Memory::remember(std::shared_ptr<const Allocation> freed) {
+    freed_.push_back(std::move(freed));
+    if (freed_.size() > remembered_frees) freed_.pop_front();
+}
+
+std::shared_ptr<BackingFile> Memory::share(uint64_t address) {
+    std::lock_guard lock(mutex_);
+    auto found = table_.find(address);
+    if (found == table_.end() || found->second->kind != MemoryKind::device) return nullptr;
+    if (auto shared = files_.find(address); shared != files_.end()) return shared->second;
+    // The last page holds padding behind the allocation, too, which stays as it is.
+    uint64_t size = round_up(found->second->size(), Arena::page);
+    auto file = BackingFile::create(size);
+    if (!file || !file->write(reinterpret_cast<void *>(address), size) || !file->map(address, size)) return nullptr;
+    // What other processes write is not known.
+    Allocation changed = *found->second;
+    changed.written = nullptr;
+    found->second = std::make_shared<Allocation>(std::move(changed));
+    view_.reset();
+    return files_[address] = file;
+}
+
+uint64_t Memory::import(std::shared_ptr<BackingFile> file, uint64_t size, MemoryKind kind, const char *call) {
+    std::lock_guard lock(mutex_);
+    if (size > file->size() || (counts(kind) && !fits(size))) return 0;
+    uint64_t address = arena_.carve(size, Arena::page);
+    if (!address) return 0;
+    if (!file->map(address, size)) {
+        arena_.release(address);
+        return 0;
+    }
+    files_[address] = std::move(file);
+    enter({address, address + size, kind, name_after(call), 0});
+    return address;
+}
+
+uint64_t Memory::reserve(uint64_t size, uint64_t alignment, uint64_t at) {
+    std::lock_guard lock(mutex_);
+    uint64_t address = arena_.carve(size, alignment, at);
+    if (address) Arena::set_accessible(address, size, false);
+    return address;
+}
+
+void Memory::unreserve(uint64_t address, uint64_t size, const std::string &label) {
+    std::lock_guard lock(mutex_);
+    arena_.release(address);
+    remember(std::make_shared<Allocation>(Allocation{address, address + size, MemoryKind::mapped, label, 0}));
+}
+
+void Memory::set_mapped(uint64_t begin, uint64_t end, const std::vector<Allocation> &now) {
+    std::lock_guard lock(mutex_);
+    for (auto it = table_.lower_bound(begin); it != table_.end() && it->first < end; it = table_.erase(it)) {
+        if (is_closed()) protect(*it->second, true);
+    }
+    for (const Allocation &allocation : now) enter(allocation);
+    view_.reset();
+}
+
+std::string Memory::new_label(const char *call) {
+    std::lock_guard lock(mutex_);
+    return name_after(call);
+}
+
+bool Memory::charge(uint64_t bytes) {
+    std::lock_guard lock(mutex_);
+    if (!fits(bytes)) return false;
+    in_use_ += bytes;
+    return true;
+}
+
+void Memory::discharge(uint64_t bytes) {
+    std::lock_guard lock(mutex_);
+    in_use_ -= bytes;
 }
 
 void Memory::release_all(unsigned kinds) {
@@ -133,10 +212,7 @@ bool Memory::register_host(uint64_t address, uint64_t size, unsigned flags) {
     std::lock_guard lock(mutex_);
     auto next = table_.lower_bound(address);
     if (holder(table_, address) != table_.end() || (next != table_.end() && next->first < address + size)) return false;
-    std::string name = "cudaHostRegister #" + std::to_string(++ordinal_);
-    table_[address] =
-        std::make_shared<Allocation>(Allocation{address, address + size, MemoryKind::registered_host, name, flags});
-    view_.reset();
+    enter({address, address + size, MemoryKind::registered_host, name_after("cudaHostRegister"), flags});
     return true;
 }
 
@@ -163,8 +239,15 @@ void Memory::close() {
 }
 
 void Memory::protect_all(bool accessible) {
-    for (const auto &[address, allocation] : table_) {
-        if (!shared_with_host(allocation->kind)) arena_.protect(address, accessible, shield_reach_);
+    for (const auto &[address, allocation] : table_) protect(*allocation, accessible);
+}
+
+void Memory::protect(const Allocation &allocation, bool accessible) {
+    if (shared_with_host(allocation.kind)) return;
+    if (allocation.kind == MemoryKind::mapped) {
+        Arena::set_accessible(allocation.begin, std::min(allocation.size(), shield_reach_), accessible);
+    } else {
+        arena_.protect(allocation.begin, accessible, shield_reach_);
     }
 }
 

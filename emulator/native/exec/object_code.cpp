@@ -49,7 +49,7 @@ void *find_helper(const std::string &name) {
 
 // The bytes of an object, read with care for their end.
 class Image {
-  public:
+public:
     Image(const uint8_t *bytes, size_t size) : bytes_(bytes), size_(size) {}
 
     const uint8_t *at(uint64_t offset, uint64_t count) const {
@@ -65,7 +65,7 @@ class Image {
         return rows;
     }
 
-  private:
+private:
     const uint8_t *bytes_;
     size_t size_;
 };
@@ -77,7 +77,7 @@ std::string text_at(const std::vector<char> &strings, uint64_t offset) {
 
 // Memory that is written first, and then either read or run.
 class Mapping {
-  public:
+public:
     explicit Mapping(size_t size) : size_(size) {
         void *got = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (got == MAP_FAILED) throw BadObject("there is no memory for it");
@@ -98,7 +98,7 @@ class Mapping {
         bytes_ = nullptr;  // it stays
     }
 
-  private:
+private:
     uint8_t *bytes_;
     size_t size_;
 };
@@ -114,7 +114,7 @@ struct Veneer {
 };
 
 class Loader {
-  public:
+public:
     Loader(const uint8_t *object, size_t size) : image_(object, size) { read_tables(); }
 
     void *load(const char *entry) {
@@ -137,7 +137,7 @@ class Loader {
         return start;
     }
 
-  private:
+private:
     static constexpr size_t absent = ~size_t{0};
     static constexpr size_t max_bytes = size_t{1} << 30;  // so that all of it is within reach of 32-bit displacements
 
@@ -164,7 +164,8 @@ class Loader {
     size_t lay_out(bool code, size_t end) {
         for (size_t i = 0; i < sections_.size(); ++i) {
             const Elf64_Shdr &section = sections_[i];
-            bool wanted = (section.sh_flags & SHF_ALLOC) && (section.sh_type == SHT_PROGBITS || section.sh_type == SHT_NOBITS);
+            bool wanted =
+                (section.sh_flags & SHF_ALLOC) && (section.sh_type == SHT_PROGBITS || section.sh_type == SHT_NOBITS);
             if (!wanted || ((section.sh_flags & SHF_EXECINSTR) != 0) != code) continue;
             uint64_t align = section.sh_addralign ? section.sh_addralign : 1;
             if (align > page_ || (align & (align - 1))) throw BadObject("a section has an odd alignment");
@@ -220,16 +221,14 @@ class Loader {
         uint64_t here = reinterpret_cast<uint64_t>(at);
         bool far = symbols_[index].st_shndx == SHN_UNDEF;
         switch (type) {
-            case R_X86_64_64: return put<uint64_t>(at, address_of(index) + addend);
-            case R_X86_64_PC64: return put<uint64_t>(at, address_of(index) + addend - here);
-            case R_X86_64_PC32:
-            case R_X86_64_PLT32:
-                return put_near(at, (far ? veneer_of(index) : address_of(index)) + addend - here);
-            case R_X86_64_GOTPCREL:
-            case R_X86_64_GOTPCRELX:
-            case R_X86_64_REX_GOTPCRELX:
-                return put_near(at, veneer_of(index) + Veneer::address_at + addend - here);
-            default: throw BadObject("a relocation of kind " + std::to_string(type) + " is not known");
+        case R_X86_64_64: return put<uint64_t>(at, address_of(index) + addend);
+        case R_X86_64_PC64: return put<uint64_t>(at, address_of(index) + addend - here);
+        case R_X86_64_PC32:
+        case R_X86_64_PLT32: return put_near(at, (far ? veneer_of(index) : address_of(index)) + addend - here);
+        case R_X86_64_GOTPCREL:
+        case R_X86_64_GOTPCRELX:
+        case R_X86_64_REX_GOTPCRELX: return put_near(at, veneer_of(index) + Veneer::address_at + addend - here);
+        default: throw BadObject("a relocation of kind " + std::to_string(type) + " is not known");
         }
     }
 

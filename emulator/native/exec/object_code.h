@@ -1,8 +1,8 @@
-// Loads machine code from an ELF relocatable object, as LLVM writes it for kernels: maps it, binds it to the library's helpers, makes it
-// executable.
+// Loads machine code from an ELF relocatable object, as LLVM writes it for kernels: maps it, binds it to the library's
+// helpers, makes it executable.
 //
-// Objects may come from a file, so that nothing in them is trusted: offsets and indices are checked, and anything unexpected is refused.
-// (The code itself is not checked.)
+// Objects may come from a file, so that nothing in them is trusted: offsets and indices are checked, and anything
+// unexpected is refused. (The code itself is not checked.)
 #pragma once
 
 #include <cstddef>

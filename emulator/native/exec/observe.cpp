@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "checks/initcheck.h"
+#include "checks/late_lanes.h"
 #include "checks/late_stores.h"
 #include "checks/racecheck.h"
 #include "checks/shared_extents.h"
@@ -34,8 +35,10 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
         observers.push_back(std::make_unique<InitCheck>(launch));
         observers.push_back(std::make_unique<RaceCheck>(launch));
         observers.push_back(std::make_unique<SharedExtents>(launch));
-        // The last, since the others look at what is stored.
-        auto late = launch.runs_ahead ? LateStores::of(launch) : nullptr;
+        // The last, since the others look at what is stored; one of them, since each undoes it.
+        std::unique_ptr<Observer> late;
+        if (launch.runs_ahead) late = LateStores::of(launch);
+        if (launch.runs_ahead && !late) late = LateLanes::of(launch);
         if (late) observers.push_back(std::move(late));
     }
     return observers;
@@ -63,7 +66,8 @@ bool StoredValues::differ(uint32_t lane, uint32_t other) const {
     return false;
 }
 
-void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size) {
+void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before,
+                    uint32_t size) {
     auto *old = static_cast<const uint8_t *>(before);
     bool is_same = true;
     for (; is_same && lanes; lanes &= lanes - 1) {
@@ -85,9 +89,9 @@ __attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint3
 }
 
 __attribute__((visibility("default"))) void emu_observe_store(WarpContext *warp, uint32_t site, uint32_t mask,
-                                                              const uint64_t address[32], const uint8_t *values, uint32_t count,
-                                                              uint32_t width) {
-    StoredValues stored{values, count, width, warp->kernel->sites[site].size / count};
+                                                              const uint64_t address[32], const uint8_t *values,
+                                                              uint32_t count, uint32_t width) {
+    emu::StoredValues stored{values, count, width, warp->kernel->sites[site].size / count};
     for (auto &observer : warp->block->observers) observer->store(*warp, site, mask, address, stored);
 }
 

@@ -32,12 +32,9 @@ double thread_s() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The thread's own clock, less what it took to make code that its warps waited for.
-double working_s() { return thread_s() - time_of_making_code_s(); }
-
 // Threads that wait for launches; they are never joined, since the process may end at any time.
 class Team {
-  public:
+public:
     // Later launches use `count` threads, the calling one among them.
     void start(unsigned count) {
         for (; made_ + 1 < count; ++made_) std::thread([this, index = made_] { serve(index); }).detach();
@@ -62,7 +59,7 @@ class Team {
         idle_.wait(lock, [&] { return busy_ == 0; });
     }
 
-  private:
+private:
     void serve(unsigned index) {
         uint64_t seen = 0;
         for (;;) {
@@ -95,15 +92,16 @@ Team &team() {
 SchedulerLimits limits;
 std::recursive_mutex launch_mutex;
 
-// Blocks that run side by side, so that they share their work fairly or wait for each other, take no more memory than this, unless
-// they were launched together.
+// Blocks that run side by side, so that they share their work fairly or wait for each other, take no more memory than
+// this, unless they were launched together.
 constexpr size_t max_side_by_side_bytes = 512 << 20;
-// Rounds in which a thread's blocks only wait, after which it starts further ones, though other threads' blocks still work.
+// Rounds in which a thread's blocks only wait, after which it starts further ones, though other threads' blocks still
+// work.
 constexpr unsigned waiting_rounds = 4096;
 
 // The blocks that one thread runs at a time.
 class Worker {
-  public:
+public:
     Worker(Launch &launch, size_t max_resident, size_t max_side_by_side, uint64_t resident_in_all)
         : launch_(launch),
           max_resident_(max_resident),
@@ -123,7 +121,8 @@ class Worker {
         while (!launch_.stopped()) {
             if (resident_.empty() && !start_block()) break;
             bool finished_any = false, advanced_any = false, worked_any = false;
-            uint64_t fair = launch_.takes_turns.load(std::memory_order_relaxed) ? launch_.side_by_side.mean() : ~uint64_t{0};
+            uint64_t fair =
+                launch_.takes_turns.load(std::memory_order_relaxed) ? launch_.side_by_side.mean() : ~uint64_t{0};
             for (size_t i = 0; i < resident_.size() && !launch_.stopped();) {
                 // Those that are ahead let the others catch up, but for those that wait.
                 if (!resident_[i].only_waits && resident_[i].executed > fair) {
@@ -144,7 +143,8 @@ class Worker {
                     finished_any = true;
                     // Its memory serves the next block at once, which keeps it in the cache.
                     if (resident_.size() == 1 && restart(block)) continue;
-                    if (launch_.kernel->observed && !resident_[i].only_waits) launch_.side_by_side.remove(resident_[i].executed);
+                    if (launch_.kernel->observed && !resident_[i].only_waits)
+                        launch_.side_by_side.remove(resident_[i].executed);
                     spare_.push_back(std::move(resident_[i].block));
                     resident_.erase(resident_.begin() + static_cast<long>(i));
                     continue;
@@ -168,9 +168,9 @@ class Worker {
         launch_.add_tally(tally_);
     }
 
-  private:
-    // Blocks that work may be waited for, on any thread; where none does, it must be for one that has not begun. Rounds in which all
-    // of the thread's blocks look once and wait on are short.
+private:
+    // Blocks that work may be waited for, on any thread; where none does, it must be for one that has not begun. Rounds
+    // in which all of the thread's blocks look once and wait on are short.
     unsigned weight_of_round(bool worked) const {
         if (worked) return waiting_rounds / 2;
         if (!launch_.side_by_side.blocks) return waiting_rounds / 8;
@@ -210,8 +210,8 @@ class Worker {
         return true;
     }
 
-    // Another order of blocks, but only of as many as run at a time: those that wait for earlier ones, which hardware starts first,
-    // still find them.
+    // Another order of blocks, but only of as many as run at a time: those that wait for earlier ones, which hardware
+    // starts first, still find them.
     uint64_t shuffled(uint64_t number) const {
         uint64_t first = number / resident_in_all_ * resident_in_all_;
         uint64_t count = std::min(resident_in_all_, launch_.clusters() - first);
@@ -233,7 +233,8 @@ class Worker {
         if (spare_.empty()) {
             spare_.push_back(std::make_unique<BlockContext>(launch_, site_cache_.data(), tally_.data()));
         }
-        resident_.push_back({std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0, false});
+        resident_.push_back(
+            {std::move(spare_.back()), launch_.kernel->observed ? launch_.side_by_side.add() : 0, false});
         spare_.pop_back();
         resident_.back().block->start(number);
         return true;
@@ -246,19 +247,20 @@ class Worker {
     }
 
     bool has_memory_for_more(const BlockContext &block) const {
-        return launch_.cooperative || (resident_.size() + 1) * block.memory_bytes() * team().size() <= max_side_by_side_bytes;
+        return launch_.cooperative ||
+               (resident_.size() + 1) * block.memory_bytes() * team().size() <= max_side_by_side_bytes;
     }
 
     void start_beside(const BlockContext &block) {
         if (resident_.size() < max_side_by_side_ && has_memory_for_more(block)) start_block();
     }
 
-    // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay little for it,
-    // and blocks that wait are not polled long.
+    // Those that run may wait for one that has not started. Twice as many each time: blocks that only compute pay
+    // little for it, and blocks that wait are not polled long.
     void start_more() {
         size_t wanted = launch_.cooperative ? max_resident_ : std::min(max_resident_, 2 * resident_.size());
-        while (!resident_.empty() && resident_.size() < wanted && has_memory_for_more(*resident_.front().block) && start_block()) {
-        }
+        while (!resident_.empty() && resident_.size() < wanted && has_memory_for_more(*resident_.front().block) &&
+               start_block()) {}
     }
 
     // Adds up what the block did, and looks at the limits.
@@ -270,18 +272,21 @@ class Worker {
         flush();
         if (limits.warp_instructions && launch_.instructions > limits.warp_instructions && !launch_.stopped()) {
             report().set_limit("instructions");
-            std::string reason = "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
+            std::string reason =
+                "it was stopped after " + std::to_string(limits.warp_instructions) + " warp instructions";
             launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, reason, most_at_once()));
         }
         if (limits.wall_s > 0 && !launch_.stopped() && working_s() > ends_s_) {
             report().set_limit("wall");
             char seconds[32];
             std::snprintf(seconds, sizeof seconds, "%g", limits.wall_s);
-            launch_.stop(cudaErrorLaunchTimeout, report_endless_loop(block, std::string("it was stopped after ") + seconds + " s", most_at_once()));
+            launch_.stop(
+                cudaErrorLaunchTimeout,
+                report_endless_loop(block, std::string("it was stopped after ") + seconds + " s", most_at_once()));
         }
     }
 
-  public:
+public:
     void flush() {
         launch_.instructions += pending_;
         const EmuKernel &kernel = *launch_.kernel;
@@ -294,7 +299,7 @@ class Worker {
         unsettled_ = 0;
     }
 
-  private:
+private:
     Launch &launch_;
     size_t max_resident_, max_side_by_side_;
     uint64_t resident_in_all_;
@@ -308,6 +313,11 @@ class Worker {
 };
 
 }  // namespace
+
+double launch_limit_s() { return limits.wall_s; }
+
+// Less what it took to make code that its warps waited for.
+double working_s() { return thread_s() - time_of_making_code_s(); }
 
 void Launch::stop(cudaError_t code, const std::string &text) {
     doom(code, text);

@@ -37,7 +37,8 @@ struct Rounding {
     ~Rounding() { std::fesetround(FE_TONEAREST); }
 };
 
-// `value` to a format of `mantissa` stored bits and these exponents, as its bits without bias tricks: exact arithmetic in long double.
+// `value` to a format of `mantissa` stored bits and these exponents, as its bits without bias tricks: exact arithmetic
+// in long double.
 uint16_t narrow(long double value, int mantissa, int least, int most, uint32_t mode) {
     uint32_t sign = std::signbit(value) ? 0x8000 : 0;
     uint32_t infinite = static_cast<uint32_t>(most - least + 2) << mantissa;
@@ -50,10 +51,10 @@ uint16_t narrow(long double value, int mantissa, int least, int most, uint32_t m
     long double units = std::ldexp(magnitude, -scale), whole = std::floor(units), rest = units - whole;
     bool away;
     switch (mode) {
-        case 0: away = sign && rest > 0; break;
-        case 1: away = !sign && rest > 0; break;
-        case 2: away = false; break;
-        default: away = rest > 0.5L || (rest == 0.5L && std::fmod(whole, 2) != 0);
+    case 0: away = sign && rest > 0; break;
+    case 1: away = !sign && rest > 0; break;
+    case 2: away = false; break;
+    default: away = rest > 0.5L || (rest == 0.5L && std::fmod(whole, 2) != 0);
     }
     auto mantissa_bits = static_cast<uint32_t>(whole) + away;
     uint32_t biased = exponent < least ? 0 : static_cast<uint32_t>(exponent - least);
@@ -73,17 +74,18 @@ uint16_t narrow16(long double value, bool is_bfloat, uint32_t mode) {
 }  // namespace
 
 // operation: add sub mul fma div sqrt; mode: down up zero.
-EMU_SEMANTICS void emu_round_f64(uint32_t operation, uint32_t mode, const double *a, const double *b, const double *c, double *out) {
+EMU_SEMANTICS void emu_round_f64(uint32_t operation, uint32_t mode, const double *a, const double *b, const double *c,
+                                 double *out) {
     Rounding rounding(mode);
     for (int l = 0; l < 32; ++l) {
         volatile double x = a[l], y = b[l], z = c[l], r;  // volatile: not folded or moved across the mode change
         switch (operation) {
-            case 0: r = x + y; break;
-            case 1: r = x - y; break;
-            case 2: r = x * y; break;
-            case 3: r = std::fma(x, y, z); break;
-            case 4: r = x / y; break;
-            default: r = std::sqrt(x);
+        case 0: r = x + y; break;
+        case 1: r = x - y; break;
+        case 2: r = x * y; break;
+        case 3: r = std::fma(x, y, z); break;
+        case 4: r = x / y; break;
+        default: r = std::sqrt(x);
         }
         out[l] = r;
     }
@@ -119,17 +121,20 @@ EMU_SEMANTICS void emu_from_eight_bits(uint32_t code, const uint16_t *pair, uint
 EMU_SEMANTICS void emu_int_to_f64(uint32_t is_signed, uint32_t mode, const uint64_t *value, double *out) {
     Rounding rounding(mode);
     for (int l = 0; l < 32; ++l) {
-        volatile long double exact = is_signed ? static_cast<long double>(static_cast<int64_t>(value[l])) : static_cast<long double>(value[l]);
+        volatile long double exact =
+            is_signed ? static_cast<long double>(static_cast<int64_t>(value[l])) : static_cast<long double>(value[l]);
         volatile double rounded = static_cast<double>(exact);
         out[l] = rounded;
     }
 }
 
 // kind: f32 f16 bf16; mode: down up zero nearest.
-EMU_SEMANTICS void emu_int64_narrow(uint32_t kind, uint32_t is_signed, uint32_t mode, const uint64_t *value, void *out) {
+EMU_SEMANTICS void emu_int64_narrow(uint32_t kind, uint32_t is_signed, uint32_t mode, const uint64_t *value,
+                                    void *out) {
     Rounding rounding(mode);
     for (int l = 0; l < 32; ++l) {
-        volatile long double exact = is_signed ? static_cast<long double>(static_cast<int64_t>(value[l])) : static_cast<long double>(value[l]);
+        volatile long double exact =
+            is_signed ? static_cast<long double>(static_cast<int64_t>(value[l])) : static_cast<long double>(value[l]);
         if (kind == 0) {
             volatile float rounded = static_cast<float>(exact);
             static_cast<float *>(out)[l] = rounded;
@@ -161,8 +166,8 @@ EMU_SEMANTICS void emu_lg2_f32(const float *x, float *out) {
 
 namespace {
 
-// sin (quarter 0) or cos (quarter 1), as inexact for large arguments as a GPU's: that multiplies the argument by 1/(2 pi) first, in
-// single precision and rounding towards zero (nvdisasm of sin.approx for sm_90: FMUL.RZ and MUFU.SIN).
+// sin (quarter 0) or cos (quarter 1), as inexact for large arguments as a GPU's: that multiplies the argument by 1/(2
+// pi) first, in single precision and rounding towards zero (nvdisasm of sin.approx for sm_90: FMUL.RZ and MUFU.SIN).
 inline float sine(float x, int32_t quarter) {
     double product = static_cast<double>(x) * 0.15915494f;
     float circles = static_cast<float>(product);

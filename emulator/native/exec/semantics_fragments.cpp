@@ -14,25 +14,28 @@ uint64_t read_element(uint64_t address, uint32_t size) {
 }
 
 // Addresses of element (r, j) for all lanes.
-void element_addresses(Matrix matrix, Shape s, uint32_t type, uint32_t by_column, const uint64_t *base, const uint32_t *stride,
-                       uint32_t r, uint32_t j, uint64_t *out) {
+void element_addresses(Matrix matrix, Shape s, uint32_t type, uint32_t by_column, const uint64_t *base,
+                       const uint32_t *stride, uint32_t r, uint32_t j, uint64_t *out) {
     uint32_t size = bits_of_type(type) / 8;
     const Layout &from = layout(matrix, s, type);
     for (uint32_t lane = 0; lane < 32; ++lane) {
         Element at = from.elements[32 * (r * from.per_register + j) + lane];
-        uint64_t index = by_column ? uint64_t{at.column} * stride[lane] + at.row : uint64_t{at.row} * stride[lane] + at.column;
+        uint64_t index =
+            by_column ? uint64_t{at.column} * stride[lane] + at.row : uint64_t{at.row} * stride[lane] + at.column;
         out[lane] = base[lane] + index * size;
     }
 }
 
 // Less than a byte: `index` counts elements, and a register's elements are neighbours along k.
-uint64_t packed_address(Matrix matrix, Shape s, uint32_t type, uint32_t lane, uint32_t r, uint64_t base, uint32_t stride) {
+uint64_t packed_address(Matrix matrix, Shape s, uint32_t type, uint32_t lane, uint32_t r, uint64_t base,
+                        uint32_t stride) {
     Element at = element_of(matrix, s, type, lane, r, 0);
     uint64_t index = matrix == A ? uint64_t{at.row} * stride + at.column : uint64_t{at.column} * stride + at.row;
     return base + index * bits_of_type(type) / 8;
 }
 
-// Whether all lanes give one matrix (the same base and stride) whose first and last element are both good: then all are.
+// Whether all lanes give one matrix (the same base and stride) whose first and last element are both good: then all
+// are.
 bool is_plain(WarpContext *warp, uint32_t site, uint32_t lanes, const Layout &m, uint32_t size, uint32_t by_column,
               const uint64_t *base, const uint32_t *stride) {
     uint32_t across = by_column ? m.rows : m.columns, down = by_column ? m.columns : m.rows;
@@ -79,14 +82,16 @@ void load_plain(Matrix matrix, const Layout &m, uint64_t base, uint32_t stride, 
         }
         return;
     }
-    each_element(m, stride, by_column, [&](size_t in_fragment, size_t in_memory) { to[in_fragment] = from[in_memory]; });
+    each_element(m, stride, by_column,
+                 [&](size_t in_fragment, size_t in_memory) { to[in_fragment] = from[in_memory]; });
 }
 
 template <class Word>
 void store_plain(const Layout &m, uint64_t base, uint32_t stride, uint32_t by_column, const void *data) {
     Word *to = reinterpret_cast<Word *>(base);
     const Word *from = static_cast<const Word *>(data);
-    each_element(m, stride, by_column, [&](size_t in_fragment, size_t in_memory) { to[in_memory] = from[in_fragment]; });
+    each_element(m, stride, by_column,
+                 [&](size_t in_fragment, size_t in_memory) { to[in_memory] = from[in_fragment]; });
 }
 
 }  // namespace
@@ -95,19 +100,19 @@ void store_plain(const Layout &m, uint64_t base, uint32_t stride, uint32_t by_co
 using namespace emu;
 using namespace emu::fragments;
 
-EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m, uint32_t n,
-                                 uint32_t k, uint32_t type, uint32_t by_column, uint32_t count, const uint64_t *base,
-                                 const uint32_t *stride, void *out) {
+EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m,
+                                 uint32_t n, uint32_t k, uint32_t type, uint32_t by_column, uint32_t count,
+                                 const uint64_t *base, const uint32_t *stride, void *out) {
     Shape s{m, n, k};
     auto matrix = static_cast<Matrix>(which);
     const Layout &l = layout(matrix, s, type);
     uint32_t different = l.registers, e = l.per_register, bits = bits_of_type(type);
     if (bits >= 8 && is_plain(warp, site, lanes, l, bits / 8, by_column, base, stride)) {
         switch (bits) {
-            case 8: load_plain<uint8_t>(matrix, l, base[0], stride[0], by_column, out); break;
-            case 16: load_plain<uint16_t>(matrix, l, base[0], stride[0], by_column, out); break;
-            case 32: load_plain<uint32_t>(matrix, l, base[0], stride[0], by_column, out); break;
-            default: load_plain<uint64_t>(matrix, l, base[0], stride[0], by_column, out);
+        case 8: load_plain<uint8_t>(matrix, l, base[0], stride[0], by_column, out); break;
+        case 16: load_plain<uint16_t>(matrix, l, base[0], stride[0], by_column, out); break;
+        case 32: load_plain<uint32_t>(matrix, l, base[0], stride[0], by_column, out); break;
+        default: load_plain<uint64_t>(matrix, l, base[0], stride[0], by_column, out);
         }
         size_t bytes = size_t{128} * different * (bits == 64 ? 2 : 1);
         for (uint32_t copy = different; copy < count; copy += different) {
@@ -118,7 +123,8 @@ EMU_SEMANTICS void emu_wmma_load(WarpContext *warp, uint32_t site, uint32_t lane
     for (uint32_t r = 0; r < different; ++r) {
         uint64_t words[32] = {}, address[32];
         if (bits < 8) {
-            for (uint32_t lane = 0; lane < 32; ++lane) address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
+            for (uint32_t lane = 0; lane < 32; ++lane)
+                address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
             check(warp, site, lanes, address);
             for (uint32_t lane = 0; lane < 32; ++lane) {
                 if (lanes >> lane & 1) words[lane] = read_element(address[lane], 4);
@@ -152,9 +158,9 @@ EMU_SEMANTICS void emu_wmma_store(WarpContext *warp, uint32_t site, uint32_t lan
     uint32_t count = l.registers, e = l.per_register, size = bits_of_type(type) / 8;
     if (is_plain(warp, site, lanes, l, size, by_column, base, stride)) {
         switch (size) {
-            case 2: return store_plain<uint16_t>(l, base[0], stride[0], by_column, data);
-            case 4: return store_plain<uint32_t>(l, base[0], stride[0], by_column, data);
-            default: return store_plain<uint64_t>(l, base[0], stride[0], by_column, data);
+        case 2: return store_plain<uint16_t>(l, base[0], stride[0], by_column, data);
+        case 4: return store_plain<uint32_t>(l, base[0], stride[0], by_column, data);
+        default: return store_plain<uint64_t>(l, base[0], stride[0], by_column, data);
         }
     }
     for (uint32_t r = 0; r < count; ++r) {
@@ -171,10 +177,10 @@ EMU_SEMANTICS void emu_wmma_store(WarpContext *warp, uint32_t site, uint32_t lan
     }
 }
 
-// What the lanes access of a matrix, as pieces of up to 16 bytes that lie together; `site` is that of single bytes, followed by those of
-// pieces of 2, 4, 8 and 16 bytes.
-EMU_SEMANTICS void emu_observe_matrix(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m, uint32_t n,
-                                      uint32_t k, uint32_t type, uint32_t by_column, const uint64_t *base,
+// What the lanes access of a matrix, as pieces of up to 16 bytes that lie together; `site` is that of single bytes,
+// followed by those of pieces of 2, 4, 8 and 16 bytes.
+EMU_SEMANTICS void emu_observe_matrix(WarpContext *warp, uint32_t site, uint32_t lanes, uint32_t which, uint32_t m,
+                                      uint32_t n, uint32_t k, uint32_t type, uint32_t by_column, const uint64_t *base,
                                       const uint32_t *stride) {
     Shape s{m, n, k};
     auto matrix = static_cast<Matrix>(which);
@@ -183,7 +189,8 @@ EMU_SEMANTICS void emu_observe_matrix(WarpContext *warp, uint32_t site, uint32_t
     uint64_t address[32];
     if (bits < 8) {
         for (uint32_t r = 0; r < l.registers; ++r) {
-            for (uint32_t lane = 0; lane < 32; ++lane) address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
+            for (uint32_t lane = 0; lane < 32; ++lane)
+                address[lane] = packed_address(matrix, s, type, lane, r, base[lane], stride[lane]);
             emu_observe(warp, site + 2, lanes, address);
         }
         return;
@@ -193,20 +200,22 @@ EMU_SEMANTICS void emu_observe_matrix(WarpContext *warp, uint32_t site, uint32_t
         uint32_t run = 1;
         while (first + run < total && run * size < 16) {
             Element a = l.elements[32 * (first + run - 1)], b = l.elements[32 * (first + run)];
-            bool adjacent = by_column ? b.column == a.column && b.row == a.row + 1 : b.row == a.row && b.column == a.column + 1;
+            bool adjacent =
+                by_column ? b.column == a.column && b.row == a.row + 1 : b.row == a.row && b.column == a.column + 1;
             if (!adjacent) break;
             ++run;
         }
         run = 1u << (31 - __builtin_clz(run));
-        element_addresses(matrix, s, type, by_column, base, stride, first / l.per_register, first % l.per_register, address);
+        element_addresses(matrix, s, type, by_column, base, stride, first / l.per_register, first % l.per_register,
+                          address);
         emu_observe(warp, site + __builtin_ctz(run * size), lanes, address);
         first += run;
     }
 }
 
 // Rows of matrix i are at the addresses of lanes 8 i .. 8 i + 7, sixteen bytes each.
-EMU_SEMANTICS void emu_ldmatrix(WarpContext *warp, uint32_t site, uint32_t count, uint32_t transposed, uint64_t *address,
-                                uint32_t *out) {
+EMU_SEMANTICS void emu_ldmatrix(WarpContext *warp, uint32_t site, uint32_t count, uint32_t transposed,
+                                uint64_t *address, uint32_t *out) {
     uint32_t used = count == 4 ? 0xffffffffu : (1u << (8 * count)) - 1;
     check(warp, site, used, address);
     for (uint32_t i = 0; i < count; ++i) {

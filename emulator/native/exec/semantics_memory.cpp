@@ -14,10 +14,12 @@ namespace emu {
 
 namespace {
 
-// Whether each active lane's address lies among `count` elements of `1 << shift` bytes from `low`, at a multiple of that size.
+// Whether each active lane's address lies among `count` elements of `1 << shift` bytes from `low`, at a multiple of
+// that size.
 bool all_inside(const uint64_t *address, uint32_t lanes, uint64_t low, uint64_t count, uint32_t shift) {
 #ifdef __AVX512F__
-    __m512i from = _mm512_set1_epi64(static_cast<long long>(low)), limit = _mm512_set1_epi64(static_cast<long long>(count));
+    __m512i from = _mm512_set1_epi64(static_cast<long long>(low)),
+            limit = _mm512_set1_epi64(static_cast<long long>(count));
     __m512i turn = _mm512_set1_epi64(shift);
     uint32_t bad = 0;
     for (int part = 0; part < 4; ++part) {
@@ -71,7 +73,8 @@ bool passes(const WarpContext *warp, uint32_t index, uint64_t address) {
     const EmuSite &site = warp->kernel->sites[index];
     uint32_t shift = __builtin_ctz(site.size);
     bool shared = site.space == EMU_SHARED;
-    uint64_t offset = address - (shared ? reinterpret_cast<uint64_t>(warp->shared) + site.shared_begin : warp->site_cache[2 * index]);
+    uint64_t offset =
+        address - (shared ? reinterpret_cast<uint64_t>(warp->shared) + site.shared_begin : warp->site_cache[2 * index]);
     uint64_t count = shared ? shared_size(*warp, site) >> shift : warp->site_cache[2 * index + 1];
     return !(offset & (site.size - 1)) && offset >> shift < count;
 }
@@ -79,12 +82,18 @@ bool passes(const WarpContext *warp, uint32_t index, uint64_t address) {
 namespace {
 
 // A misaligned address stays as it is only where reading it is harmless, so no type may be assumed of it.
-struct Unaligned16 { uint16_t value; } __attribute__((packed));
-struct Unaligned32 { uint32_t value; } __attribute__((packed));
-struct Unaligned64 { uint64_t value; } __attribute__((packed));
+struct Unaligned16 {
+    uint16_t value;
+} __attribute__((packed));
+struct Unaligned32 {
+    uint32_t value;
+} __attribute__((packed));
+struct Unaligned64 {
+    uint64_t value;
+} __attribute__((packed));
 
-// A lane's vector of 8 or 16 bytes, which one instruction reads or writes: other threads never see half of it. GPUs do the
-// same, and programs rely on it: CUB keeps a value and the flag that says that it is there in one such vector.
+// A lane's vector of 8 or 16 bytes, which one instruction reads or writes: other threads never see half of it. GPUs do
+// the same, and programs rely on it: CUB keeps a value and the flag that says that it is there in one such vector.
 using Whole8 = uint64_t __attribute__((aligned(1), may_alias));
 using Whole16 = uint64_t __attribute__((vector_size(16), aligned(1), may_alias));
 
@@ -125,8 +134,8 @@ void gather(const uint64_t *address, uint32_t lanes, uint32_t count, void *out) 
         for (uint32_t c = 0; c < count; ++c) {
             for (int part = 0; part < 4; ++part) {
                 __m512i from = _mm512_add_epi64(_mm512_loadu_si512(address + 8 * part), _mm512_set1_epi64(4 * c));
-                __m256i got = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), static_cast<__mmask8>(lanes >> (8 * part)),
-                                                          from, nullptr, 1);
+                __m256i got = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(),
+                                                          static_cast<__mmask8>(lanes >> (8 * part)), from, nullptr, 1);
                 _mm256_storeu_si256(reinterpret_cast<__m256i *>(to + 32 * c + 8 * part), got);
             }
         }
@@ -163,10 +172,10 @@ void load(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, u
     if (site != unchecked) check(warp, site, lanes, address);
     uint32_t count = form >> 8;
     switch (form & 255) {
-        case 1: return gather<uint8_t>(address, lanes, count, out);
-        case 2: return gather<Unaligned16>(address, lanes, count, out);
-        case 4: return gather<Unaligned32>(address, lanes, count, out);
-        default: return gather<Unaligned64>(address, lanes, count, out);
+    case 1: return gather<uint8_t>(address, lanes, count, out);
+    case 2: return gather<Unaligned16>(address, lanes, count, out);
+    case 4: return gather<Unaligned32>(address, lanes, count, out);
+    default: return gather<Unaligned64>(address, lanes, count, out);
     }
 }
 
@@ -174,10 +183,10 @@ void store(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lanes, 
     if (site != unchecked) check(warp, site, lanes, address);
     uint32_t count = form >> 8;
     switch (form & 255) {
-        case 1: return scatter<uint8_t>(address, lanes, count, data);
-        case 2: return scatter<Unaligned16>(address, lanes, count, data);
-        case 4: return scatter<Unaligned32>(address, lanes, count, data);
-        default: return scatter<Unaligned64>(address, lanes, count, data);
+    case 1: return scatter<uint8_t>(address, lanes, count, data);
+    case 2: return scatter<Unaligned16>(address, lanes, count, data);
+    case 4: return scatter<Unaligned32>(address, lanes, count, data);
+    default: return scatter<Unaligned64>(address, lanes, count, data);
     }
 }
 
@@ -201,7 +210,8 @@ void emu_store(WarpContext *warp, uint32_t site, uint64_t *address, uint32_t lan
     emu::store(warp, site, address, lanes, form, data);
 }
 
-void emu_load_shared(WarpContext *warp, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form, void *out) {
+void emu_load_shared(WarpContext *warp, uint32_t site, const uint32_t *offset, uint32_t lanes, uint32_t form,
+                     void *out) {
     uint64_t address[32];
     emu::by_window(warp, offset, address);
     emu::load(warp, site, address, lanes, form, out);
@@ -214,7 +224,8 @@ void emu_store_shared(WarpContext *warp, uint32_t site, const uint32_t *offset, 
     emu::store(warp, site, address, lanes, form, data);
 }
 
-void emu_load_pattern(WarpContext *warp, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form, void *out) {
+void emu_load_pattern(WarpContext *warp, uint32_t site, uint64_t base, const int64_t *pattern, uint32_t form,
+                      void *out) {
     uint64_t address[32];
     emu::by_pattern(base, pattern, address);
     emu::load(warp, site, address, 0xffffffffu, form, out);
@@ -241,26 +252,26 @@ struct Flushed {
 template <class Value>
 Value combine(uint32_t operation, Value old, Value operand) {
     switch (operation) {
-        case ATOM_ADD:
-            // Unsigned, so that it wraps.
-            if constexpr (std::is_integral_v<Value>) {
-                using Wrapping = std::make_unsigned_t<Value>;
-                return static_cast<Value>(static_cast<Wrapping>(old) + static_cast<Wrapping>(operand));
-            } else {
-                return old + operand;
-            }
-        case ATOM_MIN: return operand < old ? operand : old;
-        case ATOM_MAX: return old < operand ? operand : old;
-        default: break;
+    case ATOM_ADD:
+        // Unsigned, so that it wraps.
+        if constexpr (std::is_integral_v<Value>) {
+            using Wrapping = std::make_unsigned_t<Value>;
+            return static_cast<Value>(static_cast<Wrapping>(old) + static_cast<Wrapping>(operand));
+        } else {
+            return old + operand;
+        }
+    case ATOM_MIN: return operand < old ? operand : old;
+    case ATOM_MAX: return old < operand ? operand : old;
+    default: break;
     }
     if constexpr (std::is_integral_v<Value>) {
         switch (operation) {
-            case ATOM_AND: return old & operand;
-            case ATOM_OR: return old | operand;
-            case ATOM_XOR: return old ^ operand;
-            case ATOM_INC: return old >= operand ? Value{0} : static_cast<Value>(old + 1);
-            case ATOM_DEC: return old == 0 || old > operand ? operand : static_cast<Value>(old - 1);
-            default: break;
+        case ATOM_AND: return old & operand;
+        case ATOM_OR: return old | operand;
+        case ATOM_XOR: return old ^ operand;
+        case ATOM_INC: return old >= operand ? Value{0} : static_cast<Value>(old + 1);
+        case ATOM_DEC: return old == 0 || old > operand ? operand : static_cast<Value>(old - 1);
+        default: break;
         }
     }
     return operand;
@@ -294,24 +305,25 @@ void each(uint32_t lanes, const uint64_t *address, Word *out, bool alone, Next n
             continue;
         }
         Word old = __atomic_load_n(at, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(at, &old, next(old, l), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-        }
+        while (!__atomic_compare_exchange_n(at, &old, next(old, l), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
         out[l] = old;
     }
 }
 
 template <class Value, class Word>
-void typed(uint32_t operation, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out,
-           bool alone) {
+void typed(uint32_t operation, uint32_t lanes, const uint64_t *address, const void *operand, const void *second,
+           void *out, bool alone) {
     const Word *operands = static_cast<const Word *>(operand);
     const Word *seconds = static_cast<const Word *>(second);
     Word *old = static_cast<Word *>(out);
     if (operation == ATOM_CAS) {
-        return each(lanes, address, old, alone, [&](Word was, uint32_t l) { return was == operands[l] ? seconds[l] : was; });
+        return each(lanes, address, old, alone,
+                    [&](Word was, uint32_t l) { return was == operands[l] ? seconds[l] : was; });
     }
     if (std::is_integral_v<Value> && operation == ATOM_ADD && !alone) {
         for (uint32_t l = 0; l < 32; ++l) {
-            if (lanes >> l & 1) old[l] = __atomic_fetch_add(reinterpret_cast<Word *>(address[l]), operands[l], __ATOMIC_SEQ_CST);
+            if (lanes >> l & 1)
+                old[l] = __atomic_fetch_add(reinterpret_cast<Word *>(address[l]), operands[l], __ATOMIC_SEQ_CST);
         }
         return;
     }
@@ -345,23 +357,24 @@ void pairs(uint32_t operation, uint32_t lanes, const uint64_t *address, const vo
 
 }  // namespace
 
-void emu::exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second, void *out) {
+void emu::exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second,
+                   void *out) {
     uint32_t operation = code & 15, type = code >> 4 & 15;
     bool alone = code >> 8 & 1;
     switch (type) {
-        case ATOM_U32: return typed<uint32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_S32: return typed<int32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_F32:
-            if (alone) return typed<float, uint32_t>(operation, lanes, address, operand, second, out, alone);
-            return typed<Flushed, uint32_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_U64: return typed<uint64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_S64: return typed<int64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_F64: return typed<double, uint64_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_B16: return typed<uint16_t, uint16_t>(operation, lanes, address, operand, second, out, alone);
-        case ATOM_F16: return halves<Half>(operation, lanes, address, operand, out, alone);
-        case ATOM_BF16: return halves<BFloat>(operation, lanes, address, operand, out, alone);
-        case ATOM_F16X2: return pairs<Half>(operation, lanes, address, operand, out, alone);
-        case ATOM_BF16X2: return pairs<BFloat>(operation, lanes, address, operand, out, alone);
+    case ATOM_U32: return typed<uint32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_S32: return typed<int32_t, uint32_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_F32:
+        if (alone) return typed<float, uint32_t>(operation, lanes, address, operand, second, out, alone);
+        return typed<Flushed, uint32_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_U64: return typed<uint64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_S64: return typed<int64_t, uint64_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_F64: return typed<double, uint64_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_B16: return typed<uint16_t, uint16_t>(operation, lanes, address, operand, second, out, alone);
+    case ATOM_F16: return halves<Half>(operation, lanes, address, operand, out, alone);
+    case ATOM_BF16: return halves<BFloat>(operation, lanes, address, operand, out, alone);
+    case ATOM_F16X2: return pairs<Half>(operation, lanes, address, operand, out, alone);
+    case ATOM_BF16X2: return pairs<BFloat>(operation, lanes, address, operand, out, alone);
     }
 }
 

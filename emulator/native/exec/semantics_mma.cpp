@@ -12,25 +12,26 @@ namespace {
 template <class Number>
 Number number(uint64_t bits, uint32_t type) {
     switch (type) {
-        case F16: return static_cast<Number>(half_to_float(static_cast<uint16_t>(bits)));
-        case BF16: return static_cast<Number>(bfloat_to_float(static_cast<uint16_t>(bits)));
-        case TF32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits) & 0xffffe000u));
-        case F32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits)));
-        case F64: {
-            double value;
-            std::memcpy(&value, &bits, sizeof value);
-            return static_cast<Number>(value);
-        }
-        case S8: return static_cast<Number>(static_cast<int8_t>(bits));
-        case S4: return static_cast<Number>(static_cast<int32_t>(bits << 28) >> 28);
-        case S32: return static_cast<Number>(static_cast<int32_t>(bits));
-        default: return static_cast<Number>(bits);
+    case F16: return static_cast<Number>(half_to_float(static_cast<uint16_t>(bits)));
+    case BF16: return static_cast<Number>(bfloat_to_float(static_cast<uint16_t>(bits)));
+    case TF32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits) & 0xffffe000u));
+    case F32: return static_cast<Number>(float_of(static_cast<uint32_t>(bits)));
+    case F64: {
+        double value;
+        std::memcpy(&value, &bits, sizeof value);
+        return static_cast<Number>(value);
+    }
+    case S8: return static_cast<Number>(static_cast<int8_t>(bits));
+    case S4: return static_cast<Number>(static_cast<int32_t>(bits << 28) >> 28);
+    case S32: return static_cast<Number>(static_cast<int32_t>(bits));
+    default: return static_cast<Number>(bits);
     }
 }
 
 constexpr uint32_t max_m = 32, max_n = 32, max_k = 256;
 
-// Two elements of each lane, in turn: four lanes have eight neighbours, of a row (A, C) or of a column (B). `first`: their elements.
+// Two elements of each lane, in turn: four lanes have eight neighbours, of a row (A, C) or of a column (B). `first`:
+// their elements.
 template <class Number>
 void put_pairs(Matrix matrix, uint32_t columns, const uint16_t *first, const Number *values, Number *out) {
     if (matrix == B) {
@@ -38,7 +39,8 @@ void put_pairs(Matrix matrix, uint32_t columns, const uint16_t *first, const Num
             for (uint32_t group = 0; group < 8; ++group) out[first[0] + i * columns + group] = values[8 * group + i];
         }
     } else {
-        for (uint32_t group = 0; group < 8; ++group) std::memcpy(out + first[4 * group], values + 8 * group, 8 * sizeof(Number));
+        for (uint32_t group = 0; group < 8; ++group)
+            std::memcpy(out + first[4 * group], values + 8 * group, 8 * sizeof(Number));
     }
 }
 
@@ -71,7 +73,8 @@ void unpack_typed(Matrix matrix, const Layout &from, const void *fragment, Numbe
         for (uint32_t j = 0; j < per; ++j) {
             const uint16_t *index = &from.index[32 * (r * per + j)];
             Number values[32];
-            for (uint32_t lane = 0; lane < 32; ++lane) values[lane] = number<Number>(element(fragment, type, r, j, lane), type);
+            for (uint32_t lane = 0; lane < 32; ++lane)
+                values[lane] = number<Number>(element(fragment, type, r, j, lane), type);
             for (uint32_t lane = 0; lane < 32; ++lane) out[index[lane]] = values[lane];
         }
     }
@@ -81,21 +84,22 @@ template <class Number>
 void unpack(Matrix matrix, Shape s, uint32_t type, const void *fragment, Number *out) {
     const Layout &from = layout(matrix, s, type);
     switch (type) {
-        case F16: return unpack_typed<F16>(matrix, from, fragment, out);
-        case BF16: return unpack_typed<BF16>(matrix, from, fragment, out);
-        case TF32: return unpack_typed<TF32>(matrix, from, fragment, out);
-        case F64: return unpack_typed<F64>(matrix, from, fragment, out);
-        case S8: return unpack_typed<S8>(matrix, from, fragment, out);
-        case U8: return unpack_typed<U8>(matrix, from, fragment, out);
-        case S4: return unpack_typed<S4>(matrix, from, fragment, out);
-        case U4: return unpack_typed<U4>(matrix, from, fragment, out);
-        case B1: return unpack_typed<B1>(matrix, from, fragment, out);
-        case F32: return unpack_typed<F32>(matrix, from, fragment, out);
-        default: return unpack_typed<S32>(matrix, from, fragment, out);
+    case F16: return unpack_typed<F16>(matrix, from, fragment, out);
+    case BF16: return unpack_typed<BF16>(matrix, from, fragment, out);
+    case TF32: return unpack_typed<TF32>(matrix, from, fragment, out);
+    case F64: return unpack_typed<F64>(matrix, from, fragment, out);
+    case S8: return unpack_typed<S8>(matrix, from, fragment, out);
+    case U8: return unpack_typed<U8>(matrix, from, fragment, out);
+    case S4: return unpack_typed<S4>(matrix, from, fragment, out);
+    case U4: return unpack_typed<U4>(matrix, from, fragment, out);
+    case B1: return unpack_typed<B1>(matrix, from, fragment, out);
+    case F32: return unpack_typed<F32>(matrix, from, fragment, out);
+    default: return unpack_typed<S32>(matrix, from, fragment, out);
     }
 }
 
-// d += a b, eight columns and four rows at a time (every n is a multiple of 8, every m too): four sums that do not wait for one another.
+// d += a b, eight columns and four rows at a time (every n is a multiple of 8, every m too): four sums that do not wait
+// for one another.
 template <class Number>
 void multiply(Shape s, const Number *a, const Number *b, Number *d) {
     typedef Number Eight __attribute__((vector_size(8 * sizeof(Number))));
@@ -132,8 +136,8 @@ struct Tiles {
 
 // f16, bf16, tf32 and f64.
 template <class Number>
-void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d, const void *a, const void *b,
-                     const void *c, void *d) {
+void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d, const void *a,
+                     const void *b, const void *c, void *d) {
     Tiles<Number> t;
     unpack(A, s, type_a, a, t.a);
     unpack(B, s, type_b, b, t.b);
@@ -179,8 +183,8 @@ void multiply_floats(Shape s, uint32_t type_a, uint32_t type_b, uint32_t type_c,
 }
 
 // Integers, and single bits combined by xor or and and counted.
-void multiply_integers(Shape s, uint32_t type_a, uint32_t type_b, bool saturate, bool by_and, const void *a, const void *b,
-                       const void *c, void *d) {
+void multiply_integers(Shape s, uint32_t type_a, uint32_t type_b, bool saturate, bool by_and, const void *a,
+                       const void *b, const void *c, void *d) {
     static thread_local int32_t ta[16 * max_k * 2], tb[max_k * max_n];
     int64_t td[max_m * max_n];
     int32_t sum[max_m * max_n] = {};
@@ -217,8 +221,8 @@ using namespace emu;
 using namespace emu::fragments;
 
 // flags: 1 saturate, 2 combine bits by and.
-EMU_SEMANTICS void emu_mma(uint32_t m, uint32_t n, uint32_t k, uint32_t type_a, uint32_t type_b, uint32_t type_c, uint32_t type_d,
-                           uint32_t flags, const void *a, const void *b, const void *c, void *d) {
+EMU_SEMANTICS void emu_mma(uint32_t m, uint32_t n, uint32_t k, uint32_t type_a, uint32_t type_b, uint32_t type_c,
+                           uint32_t type_d, uint32_t flags, const void *a, const void *b, const void *c, void *d) {
     Shape s{m, n, k};
     if (type_a == F64) return multiply_floats<double>(s, type_a, type_b, type_c, type_d, a, b, c, d);
     if (type_d == S32) return multiply_integers(s, type_a, type_b, flags & 1, flags & 2, a, b, c, d);

@@ -38,7 +38,8 @@ EMU_SEMANTICS void emu_match64(uint32_t all, uint32_t lanes, const uint64_t *val
 }
 
 // code: an EmuAtomicOperation, | 16 when signed.
-EMU_SEMANTICS void emu_redux(uint32_t code, uint32_t lanes, const uint32_t *value, const uint32_t *mask, uint32_t *out) {
+EMU_SEMANTICS void emu_redux(uint32_t code, uint32_t lanes, const uint32_t *value, const uint32_t *mask,
+                             uint32_t *out) {
     for (uint32_t l = 0; l < 32; ++l) {
         if (!(lanes >> l & 1)) continue;
         uint32_t members = mask[l] & lanes, result = value[l];
@@ -53,12 +54,12 @@ EMU_SEMANTICS void emu_redux(uint32_t code, uint32_t lanes, const uint32_t *valu
                 continue;
             }
             switch (code & 15) {
-                case ATOM_ADD: result += v; break;
-                case ATOM_MIN: result = less ? v : result; break;
-                case ATOM_MAX: result = less ? result : v; break;
-                case ATOM_AND: result &= v; break;
-                case ATOM_OR: result |= v; break;
-                default: result ^= v;
+            case ATOM_ADD: result += v; break;
+            case ATOM_MIN: result = less ? v : result; break;
+            case ATOM_MAX: result = less ? result : v; break;
+            case ATOM_AND: result &= v; break;
+            case ATOM_OR: result |= v; break;
+            default: result ^= v;
             }
         }
         out[l] = result;

@@ -4,8 +4,8 @@
 #include "exec/block.h"
 #include "report/symbol_names.h"
 
-extern "C" __attribute__((visibility("default"))) uint32_t emu_stack_check(WarpContext *warp, uint32_t site, uint32_t mask,
-                                                                           const uint64_t top[32]) {
+extern "C" __attribute__((visibility("default"))) uint32_t emu_stack_check(WarpContext *warp, uint32_t site,
+                                                                           uint32_t mask, const uint64_t top[32]) {
     uint64_t first = reinterpret_cast<uint64_t>(warp->local) + uint64_t{warp->kernel->local_bytes} * 32;
     uint32_t past = 0;
     for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -20,7 +20,8 @@ extern "C" __attribute__((visibility("default"))) uint32_t emu_stack_check(WarpC
         std::string thread;
         for (int axis = 0; axis < 3; ++axis) thread += (axis ? "," : "") + std::to_string(warp->tid[axis][lane]);
         warp->block->launch.stop(cudaErrorLaunchFailure,
-                                 "stack overflow in " + emu::readable_name(warp->kernel->name) + source_line + ", thread (" + thread +
+                                 "stack overflow in " + emu::readable_name(warp->kernel->name) + source_line +
+                                     ", thread (" + thread +
                                      "): recursion or alloca() needs more than cudaLimitStackSize, " +
                                      std::to_string(emu::device_limit(cudaLimitStackSize)) + " bytes");
     }

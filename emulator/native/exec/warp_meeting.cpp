@@ -29,10 +29,10 @@ Source source_of(uint32_t mode, uint32_t lane, uint32_t distance, uint32_t contr
     int32_t limit = static_cast<int32_t>((lane & segment) | (control & within)), from = static_cast<int32_t>(lane);
     int32_t step = static_cast<int32_t>(distance & 31);
     switch (mode) {
-        case 0: from -= step; break;
-        case 1: from += step; break;
-        case 2: from ^= step; break;
-        default: from = static_cast<int32_t>((lane & segment) | (distance & within));
+    case 0: from -= step; break;
+    case 1: from += step; break;
+    case 2: from ^= step; break;
+    default: from = static_cast<int32_t>((lane & segment) | (distance & within));
     }
     bool in_range = mode == 0 ? from >= limit : from <= limit;
     return {in_range ? static_cast<uint32_t>(from) & 31 : lane, in_range};
@@ -41,7 +41,8 @@ Source source_of(uint32_t mode, uint32_t lane, uint32_t distance, uint32_t contr
 // What a register might hold: large, of either sign, for integers and floating-point numbers.
 uint32_t undefined_number(const WarpContext &warp, uint32_t site, uint32_t lane) {
     uint64_t z = warp.block->launch.seed * 0x9e3779b97f4a7c15;
-    for (uint64_t part : {uint64_t{site}, uint64_t{warp.warp_id} * 32 + lane, uint64_t{warp.ctaid[0]}, uint64_t{warp.ctaid[1]}}) {
+    for (uint64_t part :
+         {uint64_t{site}, uint64_t{warp.warp_id} * 32 + lane, uint64_t{warp.ctaid[0]}, uint64_t{warp.ctaid[1]}}) {
         z = (z ^ part) * 0xbf58476d1ce4e5b9;
         z ^= z >> 29;
     }
@@ -59,10 +60,10 @@ std::string reason_of(const WarpContext &warp, uint32_t source, uint32_t mask) {
 
 uint32_t vote(uint32_t mode, uint32_t members, uint32_t votes) {
     switch (mode) {
-        case 0: return (votes & members) == members;
-        case 1: return (votes & members) != 0;
-        case 2: return (votes & members) == members || (votes & members) == 0;
-        default: return votes & members;
+    case 0: return (votes & members) == members;
+    case 1: return (votes & members) != 0;
+    case 2: return (votes & members) == members || (votes & members) == 0;
+    default: return votes & members;
     }
 }
 
@@ -89,28 +90,30 @@ bool WarpMeeting::settle(WarpContext &warp) {
         for (uint32_t l = 0; l < 32; ++l) word[l] = static_cast<uint32_t>(value[l]);
         for (uint32_t l = 0; l < 32; ++l) votes |= (word[l] & 1) << l;
         switch (of_kind & EMU_MEET_FAMILY) {
-            case EMU_MEET_SHUFFLE:
-                for (uint32_t l = 0; l < 32; ++l) {
-                    if (!(ready >> l & 1)) continue;
-                    Source from = source_of(variant, l, static_cast<uint32_t>(second[l]), static_cast<uint32_t>(third[l]));
-                    out[l] = word[from.lane];
-                    sources[l] = from.lane;
-                    absent[l] = !((mask[l] & here) >> from.lane & 1);
-                    flags |= uint32_t{from.is_in_range} << l;
-                }
-                for (uint32_t l = 0; l < 32; ++l) {
-                    if (absent[l]) emu_shuffle_absent(&warp, site[l], 1u << l, sources, mask, out);
-                }
-                break;
-            case EMU_MEET_VOTE:
-                for (uint32_t l = 0; l < 32; ++l) out[l] = vote(variant, mask[l] & here, votes);
-                break;
-            case EMU_MEET_MATCH:
-                if (variant & 2) emu_match64(variant & 1, here, value, mask, out, &flags);
-                else emu_match32(variant & 1, here, word, mask, out, &flags);
-                break;
-            case EMU_MEET_REDUCE: emu_redux(variant, here, word, mask, out); break;
-            default: break;
+        case EMU_MEET_SHUFFLE:
+            for (uint32_t l = 0; l < 32; ++l) {
+                if (!(ready >> l & 1)) continue;
+                Source from = source_of(variant, l, static_cast<uint32_t>(second[l]), static_cast<uint32_t>(third[l]));
+                out[l] = word[from.lane];
+                sources[l] = from.lane;
+                absent[l] = !((mask[l] & here) >> from.lane & 1);
+                flags |= uint32_t{from.is_in_range} << l;
+            }
+            for (uint32_t l = 0; l < 32; ++l) {
+                if (absent[l]) emu_shuffle_absent(&warp, site[l], 1u << l, sources, mask, out);
+            }
+            break;
+        case EMU_MEET_VOTE:
+            for (uint32_t l = 0; l < 32; ++l) out[l] = vote(variant, mask[l] & here, votes);
+            break;
+        case EMU_MEET_MATCH:
+            if (variant & 2)
+                emu_match64(variant & 1, here, value, mask, out, &flags);
+            else
+                emu_match32(variant & 1, here, word, mask, out, &flags);
+            break;
+        case EMU_MEET_REDUCE: emu_redux(variant, here, word, mask, out); break;
+        default: break;
         }
         for (uint32_t l = 0; l < 32; ++l) {
             if (!(ready >> l & 1)) continue;
@@ -163,15 +166,16 @@ __attribute__((visibility("default"))) void emu_shuffle_absent(WarpContext *warp
     fault.size = 0;
     fault.is_write = false;
     fault.message = fault.kind + " at " + where(fault) + ": lane " + std::to_string(lane) + " reads lane " +
-                    std::to_string(source[lane]) + ", which takes no part (" + reason_of(*warp, source[lane], mask[lane]) +
+                    std::to_string(source[lane]) + ", which takes no part (" +
+                    reason_of(*warp, source[lane], mask[lane]) +
                     "): what it gets is undefined, and so is all that is computed with it";
     launch.report_fault(site, cudaErrorInvalidValue, std::move(fault));
 }
 
-__attribute__((visibility("default"))) void emu_warp_wait(WarpContext *warp, uint32_t site, uint32_t kind, uint32_t number,
-                                                          uint32_t lanes, uint32_t active, const uint32_t mask[32],
-                                                          const uint64_t value[32], const uint64_t second[32],
-                                                          const uint64_t third[32]) {
+__attribute__((visibility("default"))) void emu_warp_wait(WarpContext *warp, uint32_t site, uint32_t kind,
+                                                          uint32_t number, uint32_t lanes, uint32_t active,
+                                                          const uint32_t mask[32], const uint64_t value[32],
+                                                          const uint64_t second[32], const uint64_t third[32]) {
     emu::WarpMeeting &meeting = warp->block->meeting(warp->warp_id);
     uint32_t strangers = 0;
     for (uint32_t l = 0; l < 32; ++l) {
@@ -203,8 +207,10 @@ __attribute__((visibility("default"))) uint32_t emu_warp_blocked(WarpContext *wa
     for (uint32_t l = 0; l < 32; ++l) {
         uint32_t pc = warp->lane_pc[l];
         if (pc == EMU_EXITED) continue;
-        if (pc & EMU_AT_BARRIER) at_barrier = true;
-        else if (!(waiting >> l & 1)) least = pc < least ? pc : least;
+        if (pc & EMU_AT_BARRIER)
+            at_barrier = true;
+        else if (!(waiting >> l & 1))
+            least = pc < least ? pc : least;
     }
     if (least != EMU_EXITED) return least & ~EMU_AT_WARP_SYNC;
     if (!at_barrier) warp->block->launch.stop(cudaErrorLaunchTimeout, report_deadlock(*warp->block));

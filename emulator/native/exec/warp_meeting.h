@@ -1,9 +1,9 @@
-// Lanes of a warp that meet at .sync instructions: at one place generated code deals with them by itself; here is what it does where
-// lanes are at different places.
+// Lanes of a warp that meet at .sync instructions: at one place generated code deals with them by itself; here is what
+// it does where lanes are at different places.
 //
-// A lane waits until every lane that its mask names, and that has not ended, is at a .sync instruction of the same kind (opcode and
-// modifiers): then the results of all of them are made from what each has brought, and they go on. Lanes for which that can never
-// happen wait for ever, as on a GPU.
+// A lane waits until every lane that its mask names, and that has not ended, is at a .sync instruction of the same kind
+// (opcode and modifiers): then the results of all of them are made from what each has brought, and they go on. Lanes
+// for which that can never happen wait for ever, as on a GPU.
 #pragma once
 
 #include <algorithm>

@@ -38,13 +38,13 @@ Number number(const uint8_t *at, uint32_t type) {
     uint16_t half;
     uint32_t word;
     switch (type) {
-        case F16: std::memcpy(&half, at, 2); return static_cast<Number>(half_to_float(half));
-        case BF16: std::memcpy(&half, at, 2); return static_cast<Number>(bfloat_to_float(half));
-        case TF32: std::memcpy(&word, at, 4); return static_cast<Number>(float_of(word & 0xffffe000u));
-        case E4M3: return static_cast<Number>(e4m3[*at]);
-        case E5M2: return static_cast<Number>(half_to_float(static_cast<uint16_t>(*at << 8)));
-        case S8: return static_cast<Number>(static_cast<int8_t>(*at));
-        default: return static_cast<Number>(*at);
+    case F16: std::memcpy(&half, at, 2); return static_cast<Number>(half_to_float(half));
+    case BF16: std::memcpy(&half, at, 2); return static_cast<Number>(bfloat_to_float(half));
+    case TF32: std::memcpy(&word, at, 4); return static_cast<Number>(float_of(word & 0xffffe000u));
+    case E4M3: return static_cast<Number>(e4m3[*at]);
+    case E5M2: return static_cast<Number>(half_to_float(static_cast<uint16_t>(*at << 8)));
+    case S8: return static_cast<Number>(static_cast<int8_t>(*at));
+    default: return static_cast<Number>(*at);
     }
 }
 
@@ -77,19 +77,20 @@ struct Descriptor {
 
 // Reads matrices from shared memory.
 class Reader {
-  public:
+public:
     Reader(WarpContext *warp, uint32_t site) : warp_(warp), site_(site) {}
 
     // `count` rows of a (from `first`) or columns of b, to out[k * step_k + i * step_i].
     template <class Number>
-    void read(const Descriptor &at, bool transposed, uint32_t type, uint32_t first, uint32_t count, uint32_t step_k, uint32_t step_i,
-              Number *out) {
+    void read(const Descriptor &at, bool transposed, uint32_t type, uint32_t first, uint32_t count, uint32_t step_k,
+              uint32_t step_i, Number *out) {
         uint32_t size = bytes_of(type), per = chunk / size;
         if (transposed) {
             for (uint32_t k = 0; k < 16; ++k) {
                 for (uint32_t j = 0; j < count / 8; ++j) {
                     const uint8_t *from = piece(at.across(first / 8 + j, k));
-                    for (uint32_t i = 0; i < 8; ++i) out[k * step_k + (8 * j + i) * step_i] = number<Number>(from + 2 * i, type);
+                    for (uint32_t i = 0; i < 8; ++i)
+                        out[k * step_k + (8 * j + i) * step_i] = number<Number>(from + 2 * i, type);
                 }
             }
             return;
@@ -98,7 +99,8 @@ class Reader {
         for (uint32_t half = 0; half < 2; ++half) {
             for (uint32_t i = 0; i < count; ++i) {
                 const uint8_t *from = piece(at.along_k(first + i, half));
-                for (uint32_t e = 0; e < per; ++e) out[(half * per + e) * step_k + i * step_i] = number<Number>(from + e * size, type);
+                for (uint32_t e = 0; e < per; ++e)
+                    out[(half * per + e) * step_k + i * step_i] = number<Number>(from + e * size, type);
             }
         }
     }
@@ -106,7 +108,7 @@ class Reader {
     std::vector<uint64_t> pieces;
     bool keeps = false;
 
-  private:
+private:
     const uint8_t *piece(uint32_t offset) {
         uint64_t address = reinterpret_cast<uint64_t>(warp_->shared) + offset;
         if (keeps) pieces.push_back(address);
@@ -122,7 +124,8 @@ class Reader {
     uint32_t site_;
 };
 
-// Of a's rows of a warp, as fragments have them: register r of lane l is of row l / 4 + 8 (r % 2), from byte 4 (l % 4) + 16 (r / 2) on.
+// Of a's rows of a warp, as fragments have them: register r of lane l is of row l / 4 + 8 (r % 2), from byte 4 (l % 4)
+// + 16 (r / 2) on.
 template <class Number>
 void read_registers(const uint32_t *a, uint32_t type, uint32_t k_count, Number *out) {
     uint32_t size = bytes_of(type), per = 4 / size;
@@ -164,15 +167,17 @@ uint32_t place_in_d(uint32_t n, uint32_t element, uint32_t lane) {
 }
 
 template <class Number>
-void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *a, const uint64_t *a_descriptor, uint64_t b_descriptor,
-             uint32_t keeps, uint32_t *d) {
+void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *a, const uint64_t *a_descriptor,
+             uint64_t b_descriptor, uint32_t keeps, uint32_t *d) {
     alignas(64) static thread_local Number left[rows * most_k], right[most_k * most_n], sums[rows * most_n];
     uint32_t k_count = 32 / bytes_of(it.type_a), first = warp->warp_id % 4 * rows;
     bool is_half = it.type_d == F16;
     Reader reader(warp, site);
     reader.keeps = !warp->block->observers.empty();
-    if (a) read_registers(a, it.type_a, k_count, left);
-    else reader.read(Descriptor(a_descriptor[0]), it.transposed_a, it.type_a, first, rows, 1, k_count, left);
+    if (a)
+        read_registers(a, it.type_a, k_count, left);
+    else
+        reader.read(Descriptor(a_descriptor[0]), it.transposed_a, it.type_a, first, rows, 1, k_count, left);
     bool keeps_pieces = reader.keeps;
     reader.keeps &= warp->warp_id % 4 == 0;  // the warps of a group share it
     reader.read(Descriptor(b_descriptor), it.transposed_b, it.type_b, 0, it.n, it.n, 1, right);
@@ -184,8 +189,10 @@ void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *
             Number value = 0;
             if (keeps >> l & 1) {
                 uint32_t word = d[32 * (is_half ? e / 2 : e) + l];
-                if (is_half) value = static_cast<Number>(half_to_float(static_cast<uint16_t>(word >> 16 * (e % 2))));
-                else std::memcpy(&value, &word, 4);
+                if (is_half)
+                    value = static_cast<Number>(half_to_float(static_cast<uint16_t>(word >> 16 * (e % 2))));
+                else
+                    std::memcpy(&value, &word, 4);
             }
             sums[place_in_d(it.n, e, l)] = value;
         }
@@ -194,7 +201,8 @@ void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *
         for (uint32_t i = 0; i < rows; ++i) {
             for (uint32_t j = 0; j < it.n; ++j) {
                 int64_t sum = static_cast<int64_t>(sums[i * it.n + j]);
-                for (uint32_t k = 0; k < k_count; ++k) sum += static_cast<int64_t>(left[i * k_count + k]) * static_cast<int64_t>(right[k * it.n + j]);
+                for (uint32_t k = 0; k < k_count; ++k)
+                    sum += static_cast<int64_t>(left[i * k_count + k]) * static_cast<int64_t>(right[k * it.n + j]);
                 sums[i * it.n + j] = static_cast<Number>(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
             }
         }
@@ -224,18 +232,30 @@ void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *
 
 using namespace emu;
 
-void emu_wgmma(WarpContext *warp, uint32_t site, uint32_t n, uint32_t code, const uint32_t *a, const uint64_t *a_descriptor,
-               const uint64_t *b_descriptor, uint32_t keeps, uint32_t *d) {
+void emu_wgmma(WarpContext *warp, uint32_t site, uint32_t n, uint32_t code, const uint32_t *a,
+               const uint64_t *a_descriptor, const uint64_t *b_descriptor, uint32_t keeps, uint32_t *d) {
     bool is_negative = (code >> 14 & 1) != (code >> 15 & 1);
-    Order order{n, code & 15, code >> 4 & 15, code >> 8 & 15, (code >> 12 & 1) != 0, (code >> 13 & 1) != 0, is_negative, (code >> 16 & 1) != 0};
+    Order order{n,
+                code & 15,
+                code >> 4 & 15,
+                code >> 8 & 15,
+                (code >> 12 & 1) != 0,
+                (code >> 13 & 1) != 0,
+                is_negative,
+                (code >> 16 & 1) != 0};
     for (const uint64_t *descriptor : {a ? nullptr : a_descriptor, b_descriptor}) {
         if (!descriptor || !(*descriptor >> 49 & 7)) continue;
         Fault fault = fault_at({warp, &warp->kernel->sites[site], 0, 0});
-        return warp->block->launch.stop(cudaErrorNotSupported, "wgmma at " + where(fault) + ": its matrix descriptor has a base offset, which "
-                                        "the emulator does not know: align the tile to 1024 bytes (512 with 64-byte swizzling)");
+        return warp->block->launch.stop(
+            cudaErrorNotSupported,
+            "wgmma at " + where(fault) +
+                ": its matrix descriptor has a base offset, which "
+                "the emulator does not know: align the tile to 1024 bytes (512 with 64-byte swizzling)");
     }
-    if (order.type_d == S32) product<int32_t>(warp, site, order, a, a_descriptor, *b_descriptor, keeps, d);
-    else product<float>(warp, site, order, a, a_descriptor, *b_descriptor, keeps, d);
+    if (order.type_d == S32)
+        product<int32_t>(warp, site, order, a, a_descriptor, *b_descriptor, keeps, d);
+    else
+        product<float>(warp, site, order, a, a_descriptor, *b_descriptor, keeps, d);
 }
 
 void emu_wgmma_commit(WarpContext *warp) { ++warp->block->products(warp->warp_id).group; }
@@ -249,7 +269,8 @@ void emu_wgmma_wait(WarpContext *warp, uint32_t lanes, uint32_t left) {
 }
 
 bool BlockContext::release_warpgroup(uint32_t id) {
-    uint32_t first = (id - warpgroup_barrier) * warps_of_warpgroup, end = std::min(first + warps_of_warpgroup, warp_count_);
+    uint32_t first = (id - warpgroup_barrier) * warps_of_warpgroup,
+             end = std::min(first + warps_of_warpgroup, warp_count_);
     return release_lanes(id, [&](uint32_t w, uint32_t) {
         uint32_t awaited = products(w).awaited;
         for (uint32_t other = first; other < end; ++other) {
@@ -272,7 +293,8 @@ bool BlockContext::end_products(uint32_t w, uint32_t upto) {
             uint64_t address[32];
             size_t count = std::min<size_t>(32, it.pieces.size() - begin);
             std::copy_n(it.pieces.begin() + static_cast<long>(begin), count, address);
-            for (auto &observer : observers) observer->access(warps_[w], it.site, count == 32 ? ~0u : (1u << count) - 1, address);
+            for (auto &observer : observers)
+                observer->access(warps_[w], it.site, count == 32 ? ~0u : (1u << count) - 1, address);
         }
         return true;
     };
@@ -297,7 +319,8 @@ void emu_wgmma_early(WarpContext *warp, uint32_t site, uint32_t of, uint32_t lan
     launch.report_fault(site, cudaSuccess, std::move(fault));
 }
 
-void emu_stmatrix(WarpContext *warp, uint32_t site, uint32_t count, uint32_t transposed, uint64_t *rows_at, const uint32_t *in) {
+void emu_stmatrix(WarpContext *warp, uint32_t site, uint32_t count, uint32_t transposed, uint64_t *rows_at,
+                  const uint32_t *in) {
     check(warp, site, count == 4 ? ~0u : (1u << 8 * count) - 1, rows_at);
     for (uint32_t m = 0; m < count; ++m) {
         for (uint32_t row = 0; row < 8; ++row) {

@@ -1,5 +1,5 @@
-// wgmma: each warp of a warpgroup multiplies its own 16 rows, at once. Who waits for a group waits for all warps of the warpgroup: then their
-// reads of shared memory have ended, and only then, so that is when checks see them.
+// wgmma: each warp of a warpgroup multiplies its own 16 rows, at once. Who waits for a group waits for all warps of the
+// warpgroup: then their reads of shared memory have ended, and only then, so that is when checks see them.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace emu {
 constexpr uint32_t all_lanes = 0xffffffffu;
 
 class AccessFootprint {
-  public:
+public:
     struct Line {
         uint64_t number;
         uint64_t bytes[2];  // a bit each
@@ -49,7 +49,8 @@ class AccessFootprint {
 
     uint64_t distinct_bytes() const {
         uint64_t bytes = 0;
-        for (const Line &line : *this) bytes += __builtin_popcountll(line.bytes[0]) + __builtin_popcountll(line.bytes[1]);
+        for (const Line &line : *this)
+            bytes += __builtin_popcountll(line.bytes[0]) + __builtin_popcountll(line.bytes[1]);
         return bytes;
     }
 
@@ -63,7 +64,7 @@ class AccessFootprint {
         }
     }
 
-  private:
+private:
     // Bits [from, to) of a mask of 128, as far as they are in the word that begins at `base`.
     static uint64_t bits(uint32_t from, uint32_t to, uint32_t base) {
         uint32_t low = std::clamp(from, base, base + 64) - base, high = std::clamp(to, base, base + 64) - base;

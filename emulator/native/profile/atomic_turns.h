@@ -9,10 +9,10 @@
 
 namespace emu {
 
-// Buckets and not a map: what they take does not depend on how many sectors there are, and a few that share one do not matter beside
-// one that is hot. The blocks of a launch share them, since thousands may run side by side.
+// Buckets and not a map: what they take does not depend on how many sectors there are, and a few that share one do not
+// matter beside one that is hot. The blocks of a launch share them, since thousands may run side by side.
 class AtomicTurns {
-  public:
+public:
     void add(uint64_t sector, uint64_t turns) {
         std::call_once(is_made_, [this] { turns_ = std::make_unique<std::atomic<uint64_t>[]>(size); });
         turns_[(sector * 0x9e3779b97f4a7c15u) >> (64 - bits)].fetch_add(turns, std::memory_order_relaxed);
@@ -25,7 +25,7 @@ class AtomicTurns {
         return found;
     }
 
-  private:
+private:
     static constexpr uint32_t bits = 14;
     static constexpr size_t size = size_t{1} << bits;
 

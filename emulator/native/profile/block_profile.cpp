@@ -41,12 +41,14 @@ uint32_t max_on_one_address(uint32_t mask, const uint64_t *address) {
     return most;
 }
 
-// How often shared memory has to be asked for these lanes: 32 banks, each of which gives one word of 4 bytes (to any number of lanes).
+// How often shared memory has to be asked for these lanes: 32 banks, each of which gives one word of 4 bytes (to any
+// number of lanes).
 uint32_t wavefronts(uint32_t mask, const uint64_t *address, uint32_t size, uint64_t window) {
     uint32_t words[32][32], count[32] = {}, most = 0;
     for (; mask; mask &= mask - 1) {
         uint64_t offset = address[__builtin_ctz(mask)] - window;
-        for (uint32_t word = static_cast<uint32_t>(offset / 4); word <= static_cast<uint32_t>((offset + size - 1) / 4); ++word) {
+        for (uint32_t word = static_cast<uint32_t>(offset / 4); word <= static_cast<uint32_t>((offset + size - 1) / 4);
+             ++word) {
             uint32_t bank = word % 32;
             uint32_t *end = words[bank] + count[bank];
             if (count[bank] < 32 && std::find(words[bank], end, word) == end) {
@@ -64,8 +66,13 @@ uint64_t local_bytes(const WarpContext &warp) { return warp.kernel->local_bytes 
 }  // namespace
 
 BlockProfile::BlockProfile(Profile &profile, BlockContext &block)
-    : profile_(profile), block_(block), l1_(profile.l1_bytes_, l1_ways), sites_(block.launch.kernel->site_count),
-      sites_of_block_(sites_.size()), warps_(block.warp_count()), barriers_of_(block.warp_count()),
+    : profile_(profile),
+      block_(block),
+      l1_(profile.l1_bytes_, l1_ways),
+      sites_(block.launch.kernel->site_count),
+      sites_of_block_(sites_.size()),
+      warps_(block.warp_count()),
+      barriers_of_(block.warp_count()),
       poll_detectors_(block.warp_count()) {}
 
 // What a block that was stopped has counted so far is of use for the totals alone.
@@ -121,7 +128,9 @@ void BlockProfile::arrive(const WarpContext &warp, uint32_t, uint32_t, bool) {
     ++barriers_of_[warp.warp_id];
 }
 
-void BlockProfile::mbarrier_arrive(const WarpContext &warp, uint32_t, const uint64_t *) { poll_detector_of(warp).note_effect(); }
+void BlockProfile::mbarrier_arrive(const WarpContext &warp, uint32_t, const uint64_t *) {
+    poll_detector_of(warp).note_effect();
+}
 
 void BlockProfile::mbarrier_wait(const WarpContext &warp) { poll_detector_of(warp).note_poll(); }
 
@@ -129,7 +138,8 @@ void BlockProfile::change(const WarpContext &warp) { poll_detector_of(warp).note
 
 bool BlockProfile::pause(WarpContext &warp, bool at_loop_head) {
     PollDetector &poll_detector = poll_detector_of(warp);
-    for (const PollDetector::Access &it : poll_detector.pause(warp, at_loop_head, profile_.polling_)) count(warp, it.site, it.mask, it.address);
+    for (const PollDetector::Access &it : poll_detector.pause(warp, at_loop_head, profile_.polling_))
+        count(warp, it.site, it.mask, it.address);
     return poll_detector.waits();
 }
 
@@ -154,18 +164,18 @@ void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask,
     };
     uint32_t shared = 0, global = 0, local = 0, bank = 0;
     switch (site.space) {
-        case EMU_SHARED: shared = mask; break;
-        case EMU_GLOBAL: global = mask; break;
-        case EMU_CONST: bank = mask; break;
-        case EMU_PARAM: bank = lanes_in(warp.params, warp.kernel->param_bytes); break;  // not those of calls
-        case EMU_LOCAL: local = lanes_in(warp.local, 32 * local_bytes(warp)); break;
-        case EMU_GENERIC:
-            shared = lanes_in(warp.shared, warp.shared_bytes);
-            if (block_.launch.cluster_size() > 1) shared |= emu_cluster_lanes(&warp, mask, address);
-            local = lanes_in(warp.local, 32 * local_bytes(warp));
-            global = mask & ~(shared | local);
-            break;
-        default: break;
+    case EMU_SHARED: shared = mask; break;
+    case EMU_GLOBAL: global = mask; break;
+    case EMU_CONST: bank = mask; break;
+    case EMU_PARAM: bank = lanes_in(warp.params, warp.kernel->param_bytes); break;  // not those of calls
+    case EMU_LOCAL: local = lanes_in(warp.local, 32 * local_bytes(warp)); break;
+    case EMU_GENERIC:
+        shared = lanes_in(warp.shared, warp.shared_bytes);
+        if (block_.launch.cluster_size() > 1) shared |= emu_cluster_lanes(&warp, mask, address);
+        local = lanes_in(warp.local, 32 * local_bytes(warp));
+        global = mask & ~(shared | local);
+        break;
+    default: break;
     }
     if (bank) access_bank(counters, bank, address);
     if (local) access_local(warp, site, counters, local, address);
@@ -177,7 +187,8 @@ void BlockProfile::count(const WarpContext &warp, uint32_t index, uint32_t mask,
     access_cached(warp, site, false, counters, AccessFootprint(global, address, site.size));
 }
 
-void BlockProfile::access_atomic(const EmuSite &site, Counters &counters, uint32_t shared, uint32_t global, const uint64_t *address) {
+void BlockProfile::access_atomic(const EmuSite &site, Counters &counters, uint32_t shared, uint32_t global,
+                                 const uint64_t *address) {
     counters.atomics += static_cast<uint32_t>(__builtin_popcount(shared | global));
     counters.atomic_serialized += max_on_one_address(shared | global, address) - 1;
     bool is_awaited = site.atomic_form & EMU_AWAITED;
@@ -201,7 +212,8 @@ void BlockProfile::access_atomic(const EmuSite &site, Counters &counters, uint32
     }
 }
 
-// Word by word, those of a warp's lanes beside each other. Blocks that come later have the places of those that have ended.
+// Word by word, those of a warp's lanes beside each other. Blocks that come later have the places of those that have
+// ended.
 void BlockProfile::access_local(const WarpContext &warp, const EmuSite &site, Counters &counters, uint32_t mask,
                                 const uint64_t *address) {
     uint64_t of_lane = local_bytes(warp), of_locals = warp.kernel->local_bytes;
@@ -264,7 +276,8 @@ void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, b
         uint32_t sectors = line.sectors(), hits = 0;
         if (uses_l1) hits = l1_.touch(line.number, sectors, false);
         if (kind != read) hits = 0;
-        auto count = static_cast<uint32_t>(__builtin_popcount(sectors)), hit = static_cast<uint32_t>(__builtin_popcount(hits));
+        auto count = static_cast<uint32_t>(__builtin_popcount(sectors)),
+             hit = static_cast<uint32_t>(__builtin_popcount(hits));
         counters.global_sectors += count;
         counters.l1_hit_sectors += hit;
         counters.l2_sectors += count - hit;
@@ -278,7 +291,8 @@ void BlockProfile::access_cached(const WarpContext &warp, const EmuSite &site, b
 
 void BlockProfile::count_turns(bool is_float, uint32_t mask, const uint64_t *address) {
     AtomicTurns &all = is_float ? profile_.float_atomic_turns_ : profile_.atomic_turns_;
-    bool is_combined = !is_float && max_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
+    bool is_combined =
+        !is_float && max_on_one_address(mask, address) == static_cast<uint32_t>(__builtin_popcount(mask));
     uint64_t sector[32];
     for (uint32_t lane = 0; lane < 32; ++lane) sector[lane] = address[lane] / sector_bytes;
     for_each_address(mask, sector, [&](uint64_t at, uint32_t lanes) {
@@ -297,8 +311,9 @@ void BlockProfile::access_bank(Counters &counters, uint32_t mask, const uint64_t
 void BlockProfile::access_shared(const WarpContext &warp, const EmuSite &site, Counters &counters, uint32_t mask,
                                  const uint64_t *address) {
     uint32_t lanes = site.size <= 4 ? 32 : std::max(1u, 128u / site.size);
-    bool in_order = mask == all_lanes && address[0] % site.size == 0 &&
-                    (AccessFootprint::is_consecutive(address, site.size) || AccessFootprint::is_consecutive(address, 0));
+    bool in_order =
+        mask == all_lanes && address[0] % site.size == 0 &&
+        (AccessFootprint::is_consecutive(address, site.size) || AccessFootprint::is_consecutive(address, 0));
     for (uint32_t first = 0; first < 32; first += lanes) {
         uint32_t part = mask & (lanes == 32 ? all_lanes : ((1u << lanes) - 1) << first);
         if (!part) continue;

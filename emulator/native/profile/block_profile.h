@@ -13,7 +13,7 @@ namespace emu {
 class AccessFootprint;
 
 class BlockProfile final : public BlockObserver {
-  public:
+public:
     // What the access asks of the L2. A reduction is an atomic whose result nobody uses.
     enum Kind : uint64_t { read, write, atomic, reduction };
 
@@ -30,7 +30,7 @@ class BlockProfile final : public BlockObserver {
     void change(const WarpContext &) override;
     bool pause(WarpContext &, bool at_loop_head) override;
 
-  private:
+private:
     friend class Profile;
 
     PollDetector &poll_detector_of(const WarpContext &warp) { return poll_detectors_[warp.warp_id]; }
@@ -53,7 +53,7 @@ class BlockProfile final : public BlockObserver {
     // Of the block that runs, by site; and by warp, of which only what warps wait for.
     std::vector<Counters> sites_of_block_, warps_;
     std::vector<uint64_t> barriers_of_;  // by warp
-    Counters *of_warp_ = nullptr;         // whose access is counted
+    Counters *of_warp_ = nullptr;        // whose access is counted
     Counters busiest_block_, busiest_warp_;
     uint64_t max_barriers_ = 0;  // of a warp
     uint64_t barriers_ = 0, longest_warp_ = 0, shared_atomic_turns_ = 0, shared_increment_turns_ = 0;

@@ -8,7 +8,7 @@
 namespace emu {
 
 class BlockSizes {
-  public:
+public:
     void add(uint64_t instructions) { ++blocks_by_class_[class_of(instructions)]; }
     void add(const BlockSizes &more) {
         for (auto [size_class, blocks] : more.blocks_by_class_) blocks_by_class_[size_class] += blocks;
@@ -23,7 +23,7 @@ class BlockSizes {
         return blocks;
     }
 
-  private:
+private:
     static constexpr uint32_t classes_per_octave = 8;
 
     static uint32_t class_of(uint64_t instructions) {

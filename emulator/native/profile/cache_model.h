@@ -1,5 +1,5 @@
-// A set-associative cache of 128-byte lines, each with four sectors of 32 bytes, that keeps no data: which sectors hit, and what has to
-// be written back. Replaces the line used least recently.
+// A set-associative cache of 128-byte lines, each with four sectors of 32 bytes, that keeps no data: which sectors hit,
+// and what has to be written back. Replaces the line used least recently.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ constexpr uint32_t sector_bytes = 32, line_bytes = 128;
 constexpr uint64_t local_window = uint64_t{1} << 56;
 
 class CacheModel {
-  public:
+public:
     CacheModel(uint64_t size_bytes, uint32_t ways);
 
-    // The sectors (a bit each) of the line with this number (address / 128) that it has. They, and the others asked for, are in
-    // it afterwards; `dirty` marks them as written.
+    // The sectors (a bit each) of the line with this number (address / 128) that it has. They, and the others asked
+    // for, are in it afterwards; `dirty` marks them as written.
     uint32_t touch(uint64_t line, uint32_t sectors, bool dirty);
 
     // Sectors that somebody asked for without waiting for them: marks them, until clean().
@@ -26,14 +26,15 @@ class CacheModel {
 
     // Sectors that had to be written back when their line was replaced, since the last call.
     uint64_t take_written();
-    // Writes back what is dirty of the lines before `end`; it stays. Nobody needs the others any more. Returns the number of sectors.
+    // Writes back what is dirty of the lines before `end`; it stays. Nobody needs the others any more. Returns the
+    // number of sectors.
     uint64_t clean(uint64_t end);
     void clear();
 
-  private:
+private:
     struct Line {
         uint64_t number = 0;
-        uint32_t used = 0;  // when; 0: never
+        uint32_t used = 0;   // when; 0: never
         uint16_t epoch = 0;  // it is empty unless this is the cache's
         uint8_t valid = 0, dirty = 0, ahead = 0;
     };

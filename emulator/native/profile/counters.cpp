@@ -34,8 +34,8 @@ void Counters::raise(const Counters &other) {
     combine(*this, other, [](uint64_t mine, uint64_t more) { return std::max(mine, more); });
 }
 
-// Four schedulers issue an instruction each; a wavefront of shared memory, four sectors from the L1, one sector from the L2, and one more
-// turn of an atomic take a clock.
+// Four schedulers issue an instruction each; a wavefront of shared memory, four sectors from the L1, one sector from
+// the L2, and one more turn of an atomic take a clock.
 double Counters::cost() const {
     uint64_t issued = 0;
     for (uint64_t count : warp_instructions) issued += count;

@@ -1,5 +1,5 @@
-// The counters of a profile, as they are reported. emulator/profile/counters.py lists them and says what each means; the build generates
-// profile/counter_table.h from it.
+// The counters of a profile, as they are reported. emulator/profile/counters.py lists them and says what each means;
+// the build generates profile/counter_table.h from it.
 #pragma once
 
 #include <cstdint>

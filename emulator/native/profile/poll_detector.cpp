@@ -92,7 +92,8 @@ bool PollDetector::keep(uint32_t site, uint32_t mask, const uint64_t *address) {
     return true;
 }
 
-const std::vector<PollDetector::Access> &PollDetector::pause(WarpContext &warp, bool at_loop_head, const std::vector<bool> &polling) {
+const std::vector<PollDetector::Access> &PollDetector::pause(WarpContext &warp, bool at_loop_head,
+                                                             const std::vector<bool> &polling) {
     counted_.clear();
     bool has_acted = std::exchange(has_acted_, false);
     has_polled_since_ |= std::exchange(has_polled_, false);

@@ -42,7 +42,8 @@ size_t shared_bytes_of(const Launch &launch) {
 // How many blocks a multiprocessor can hold.
 uint64_t fitting_blocks(const Launch &launch) {
     auto threads = static_cast<int>(launch.threads_per_block());
-    return static_cast<uint64_t>(std::max(1, device_model::resident_blocks(threads, shared_bytes_of(launch), 0, device_model::usual())));
+    return static_cast<uint64_t>(
+        std::max(1, device_model::resident_blocks(threads, shared_bytes_of(launch), 0, device_model::usual())));
 }
 
 // A block's part of an L1 that it shares with as many like it as fit.
@@ -85,16 +86,22 @@ void forget_l2() {
 }
 
 Profile::Profile(const Launch &launch)
-    : resident_blocks_(multiprocessors() * fitting_blocks(launch)), l1_bytes_(l1_share(launch)),
-      polling_(launch.kernel->block_count), basic_blocks_(launch.kernel->block_count), sites_(launch.kernel->site_count) {
+    : resident_blocks_(multiprocessors() * fitting_blocks(launch)),
+      l1_bytes_(l1_share(launch)),
+      polling_(launch.kernel->block_count),
+      basic_blocks_(launch.kernel->block_count),
+      sites_(launch.kernel->site_count) {
     for (uint32_t i = 0; i < launch.kernel->polling_count; ++i) polling_[launch.kernel->polling[i]] = true;
-    for (const EmuContent *it = launch.kernel->contents; it != launch.kernel->contents + launch.kernel->content_count; ++it) {
+    for (const EmuContent *it = launch.kernel->contents; it != launch.kernel->contents + launch.kernel->content_count;
+         ++it) {
         add_content(basic_blocks_[it->block], *it);
     }
     l2_is_used = true;
 }
 
-std::unique_ptr<BlockObserver> Profile::watch(BlockContext &block) { return std::make_unique<BlockProfile>(*this, block); }
+std::unique_ptr<BlockObserver> Profile::watch(BlockContext &block) {
+    return std::make_unique<BlockProfile>(*this, block);
+}
 
 void Profile::take(uint64_t number, Stream &stream, bool is_whole) {
     std::lock_guard lock(l2_mutex_);
@@ -188,8 +195,9 @@ LaunchProfile Profile::launch_profile(const Launch &launch) const {
         result.totals.add(line);
         if (line.cost() > 0) result.lines.push_back({std::string(at.first), at.second, line});
     }
-    std::stable_sort(result.lines.begin(), result.lines.end(),
-                     [](const LineCounters &a, const LineCounters &b) { return a.counters.cost() > b.counters.cost(); });
+    std::stable_sort(result.lines.begin(), result.lines.end(), [](const LineCounters &a, const LineCounters &b) {
+        return a.counters.cost() > b.counters.cost();
+    });
     if (result.lines.size() > max_lines) result.lines.resize(max_lines);
     result.dram_read_bytes = read_sectors_ * sector_bytes;
     result.dram_write_bytes = written_sectors_ * sector_bytes;

@@ -68,16 +68,16 @@ void note_device_busy(bool busy) { is_busy.store(busy, std::memory_order_relaxed
 
 using namespace emu;
 
-// What this thread does from now on is the program's. What it did since the last call of the runtime counts, too: a program may call
-// this itself. Returns the processor time of the program so far, as the next function does.
+// What this thread does from now on is the program's. What it did since the last call of the runtime counts, too: a
+// program may call this itself. Returns the processor time of the program so far, as the next function does.
 EMU_HOST void emu_host_begins(uint64_t *alone, uint64_t *overlapped) {
     count(alone_ns);
     *alone = alone_ns;
     *overlapped = overlapped_ns;
 }
 
-// The processor time that the program has taken so far, up to the last call of the runtime: what it does after that changes nothing
-// on the device.
+// The processor time that the program has taken so far, up to the last call of the runtime: what it does after that
+// changes nothing on the device.
 EMU_HOST void emu_host_clock(uint64_t *alone, uint64_t *overlapped) {
     *alone = alone_ns;
     *overlapped = overlapped_ns;

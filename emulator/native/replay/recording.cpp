@@ -17,7 +17,8 @@ uint64_t address_of(const void *pointer) { return reinterpret_cast<uint64_t>(poi
 Region region(Plane plane) { return {address_of(plane.at), plane.pitch, plane.slice}; }
 
 bool is_of_host(const std::shared_ptr<const Allocation> &allocation) {
-    return !allocation || allocation->kind == MemoryKind::pinned_host || allocation->kind == MemoryKind::registered_host;
+    return !allocation || allocation->kind == MemoryKind::pinned_host ||
+           allocation->kind == MemoryKind::registered_host;
 }
 
 // Whether a replay has this memory: what the host registered is the host's own.

@@ -1,9 +1,9 @@
-// Records what a program does on the device, step by step, so that a process without the program's host code can repeat it
-// (replay/replay.cpp). A step is its number and then what pass() below writes.
+// Records what a program does on the device, step by step, so that a process without the program's host code can repeat
+// it (replay/replay.cpp). A step is its number and then what pass() below writes.
 //
-// Steps are recorded where the work is done, not where it is requested: a graph's nodes are recorded each time they run. Host writes to
-// memory that is shared with the device are found by comparing that memory with a copy before anything may read it. Recording is off
-// until begin().
+// Steps are recorded where the work is done, not where it is requested: a graph's nodes are recorded each time they
+// run. Host writes to memory that is shared with the device are found by comparing that memory with a copy before
+// anything may read it. Recording is off until begin().
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,28 @@
 #include <string>
 
 #include "api/copy.h"
+#include "exec/images.h"
 #include "exec/memory.h"
 #include "report/wire.h"
 
 namespace emu {
 
-enum class Step : uint32_t { allocate = 1, release, variable, limit, launch, fill, copy, write, read, call, host_register, host };
+enum class Step : uint32_t {
+    allocate = 1,
+    release,
+    variable,
+    limit,
+    launch,
+    fill,
+    copy,
+    write,
+    read,
+    call,
+    host_register,
+    host,
+    image,
+    image_release
+};
 
 struct AllocateStep {
     static constexpr Step number = Step::allocate;
@@ -99,13 +115,33 @@ struct HostRegisterStep {
     static constexpr Step number = Step::host_register;
 };
 
-// The processor time that the program's own code took on the host in this call, in nanoseconds: while the device had nothing to do, and
-// beside it.
+// The processor time that the program's own code took on the host in this call, in nanoseconds: while the device had
+// nothing to do, and beside it.
 struct HostStep {
     static constexpr Step number = Step::host;
     uint64_t alone_ns, overlapped_ns;
 };
 
+// A texture or surface object is made, or destroyed.
+struct ImageStep {
+    static constexpr Step number = Step::image;
+    uint64_t handle;
+    ImageObject object;
+};
+
+struct ImageReleaseStep {
+    static constexpr Step number = Step::image_release;
+    uint64_t handle;
+};
+
+template <class Wire>
+void pass(Wire &wire, ImageStep &it) {
+    wire(it.handle, it.object);
+}
+template <class Wire>
+void pass(Wire &wire, ImageReleaseStep &it) {
+    wire(it.handle);
+}
 template <class Wire>
 void pass(Wire &, CallStep &) {}
 template <class Wire>
@@ -160,7 +196,7 @@ void pass(Wire &wire, ReadStep &it) {
 }
 
 class Recording {
-  public:
+public:
     // From now on, until the next begin(). Of what is there already nothing is known.
     void begin(uint64_t max_bytes);
     bool is_on() const { return on_.load(std::memory_order_relaxed); }
@@ -183,7 +219,7 @@ class Recording {
     // What was noted so far. False when that was more than may be: then it is not all.
     bool take(std::string *out);
 
-  private:
+private:
     template <class Noted>
     void append(const Noted &step) {
         append_bytes(Writer()(Noted::number, step).bytes);

@@ -1,7 +1,7 @@
 // Replays a recording (replay/recording.h) in a process that has the program's device code and none of its host code.
 //
-// The steps are a claim of the process that recorded them and may be forged. A step that cannot be done breaks the context; nothing
-// outside the device's memory is accessed.
+// The steps are a claim of the process that recorded them and may be forged. A step that cannot be done breaks the
+// context; nothing outside the device's memory is accessed.
 
 #include <cuda_runtime_api.h>
 
@@ -27,13 +27,14 @@ namespace {
 
 using VariableLocations = std::map<uint64_t, std::map<std::string, VariableLocation>>;  // by module and name
 
-// What a recording may ask for: many times what a program could have had done in the seconds that its call may take. A launch has
-// limits of its own. A row of a copy, however short, takes as long as these bytes do; a new allocation is spoilt up to these.
+// What a recording may ask for: many times what a program could have had done in the seconds that its call may take. A
+// launch has limits of its own. A row of a copy, however short, takes as long as these bytes do; a new allocation is
+// spoilt up to these; to make or destroy a texture takes as long as there are others.
 constexpr uint64_t max_steps = 1 << 18, max_bytes_moved = uint64_t{32} << 30;
-constexpr uint64_t bytes_to_a_row = 256, max_bytes_spoilt = 64 << 20;
+constexpr uint64_t bytes_to_a_row = 256, bytes_to_an_image = 256, max_bytes_spoilt = 64 << 20;
 
-constexpr unsigned programs_kinds =
-    kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed) | kind_bit(MemoryKind::pinned_host);
+constexpr unsigned programs_kinds = kind_bit(MemoryKind::device) | kind_bit(MemoryKind::managed) |
+                                    kind_bit(MemoryKind::pinned_host) | kind_bit(MemoryKind::array);
 
 // Why the step that is being done cannot be done.
 std::string reason;
@@ -69,7 +70,7 @@ bool size_of(const Box &box, uint64_t *size) {
 Plane plane(const Region &region) { return {reinterpret_cast<char *>(region.at), region.pitch, region.slice}; }
 
 class Replay {
-  public:
+public:
     Replay(std::string_view steps, VariableLocations locations) : steps_(steps), locations_(std::move(locations)) {}
 
     void set_image(uint64_t number, const void *image) {
@@ -83,7 +84,8 @@ class Replay {
             return refuse("an impossible allocation");
         }
         uint64_t address = memory().allocate(it.size, 256, it.kind, "", "an allocation", 0, it.address);
-        if (!address) return refuse(std::to_string(it.size) + " bytes at " + hexadecimal(it.address) + " are not to be had");
+        if (!address)
+            return refuse(std::to_string(it.size) + " bytes at " + hexadecimal(it.address) + " are not to be had");
         if (it.kind != MemoryKind::pinned_host) spoil(address, it.size);
         return true;
     }
@@ -97,7 +99,7 @@ class Replay {
         uint64_t module = module_of(it.module);
         if (!module) return false;
         if (load_module(module)) return refuse("a module cannot be loaded: " + failure_reason());
-        if (variable_address(module, it.name) == it.address) return true;
+        if (variable_of(module, it.name).address == it.address) return true;
         return refuse("the variable " + it.name + " is not at " + hexadecimal(it.address));
     }
 
@@ -111,7 +113,8 @@ class Replay {
         Function *function = module ? function_named(module, it.kernel) : nullptr;
         if (!function) return refuse("a kernel of no module");
         const auto &[g, b] = std::pair(it.grid, it.block);
-        LaunchShape shape{{g[0], g[1], g[2]}, {b[0], b[1], b[2]}, it.dynamic_shared, {it.cluster[0], it.cluster[1], it.cluster[2]}};
+        LaunchShape shape{
+            {g[0], g[1], g[2]}, {b[0], b[1], b[2]}, it.dynamic_shared, {it.cluster[0], it.cluster[1], it.cluster[2]}};
         if (!launch_again(*function, shape, it.params, it.cooperative != 0)) return true;
         if (sticky()) return false;  // which says why
         return refuse("an impossible launch of " + readable_name(it.kernel.c_str()));
@@ -141,6 +144,16 @@ class Replay {
 
     bool step(const ReadStep &) { return true; }
 
+    bool step(const ImageStep &it) {
+        if (!is_sound(it.object)) return refuse("an impossible texture or surface");
+        return image_objects().add_at(it.handle, it.object) ||
+               refuse("a texture or surface with a handle that was given before");
+    }
+
+    bool step(const ImageReleaseStep &it) {
+        return image_objects().remove(it.handle) || refuse("no texture or surface has the handle");
+    }
+
     bool step(const HostRegisterStep &) { return true; }
 
     bool step(const HostStep &) { return true; }
@@ -150,7 +163,7 @@ class Replay {
         return true;
     }
 
-  private:
+private:
     uint64_t module_of(uint64_t number) {
         auto found = images_.find(number);
         if (found != images_.end()) return found->second;
@@ -177,18 +190,20 @@ bool visit_next(Reader &reader, Visitor &visitor) {
     Step number;
     reader(number);
     switch (number) {
-        case Step::allocate: return visit_as<AllocateStep>(reader, visitor);
-        case Step::release: return visit_as<ReleaseStep>(reader, visitor);
-        case Step::variable: return visit_as<VariableStep>(reader, visitor);
-        case Step::limit: return visit_as<LimitStep>(reader, visitor);
-        case Step::launch: return visit_as<LaunchStep>(reader, visitor);
-        case Step::fill: return visit_as<FillStep>(reader, visitor);
-        case Step::copy: return visit_as<CopyStep>(reader, visitor);
-        case Step::write: return visit_as<WriteStep>(reader, visitor);
-        case Step::read: return visit_as<ReadStep>(reader, visitor);
-        case Step::call: return visit_as<CallStep>(reader, visitor);
-        case Step::host_register: return visit_as<HostRegisterStep>(reader, visitor);
-        case Step::host: return visit_as<HostStep>(reader, visitor);
+    case Step::allocate: return visit_as<AllocateStep>(reader, visitor);
+    case Step::release: return visit_as<ReleaseStep>(reader, visitor);
+    case Step::variable: return visit_as<VariableStep>(reader, visitor);
+    case Step::limit: return visit_as<LimitStep>(reader, visitor);
+    case Step::launch: return visit_as<LaunchStep>(reader, visitor);
+    case Step::fill: return visit_as<FillStep>(reader, visitor);
+    case Step::copy: return visit_as<CopyStep>(reader, visitor);
+    case Step::write: return visit_as<WriteStep>(reader, visitor);
+    case Step::read: return visit_as<ReadStep>(reader, visitor);
+    case Step::call: return visit_as<CallStep>(reader, visitor);
+    case Step::host_register: return visit_as<HostRegisterStep>(reader, visitor);
+    case Step::host: return visit_as<HostStep>(reader, visitor);
+    case Step::image: return visit_as<ImageStep>(reader, visitor);
+    case Step::image_release: return visit_as<ImageReleaseStep>(reader, visitor);
     }
     return refuse("a step of no known kind");
 }
@@ -218,7 +233,7 @@ bool Replay::run() {
 struct Survey {
     EmuTransfers transfers = {};
     VariableLocations locations;
-    uint64_t moved = 0;
+    uint64_t moved = 0, images = 0;
 
     template <class Noted>
     bool step(const Noted &) {
@@ -247,9 +262,11 @@ struct Survey {
         return true;
     }
     bool step(const AllocateStep &it) {
-        transfers.shared += it.kind != MemoryKind::device;
+        transfers.shared += shared_with_host(it.kind);
         return move(std::min(it.size, max_bytes_spoilt));
     }
+    bool step(const ImageStep &) { return move(++images * bytes_to_an_image); }
+    bool step(const ImageReleaseStep &) { return move((images ? images-- : 0) * bytes_to_an_image); }
     bool step(const FillStep &it) { return count(it.box, &transfers.fills, &transfers.filled_bytes); }
     bool step(const CopyStep &it) { return count(it.box, &transfers.copies, &transfers.copied_bytes); }
     bool step(const WriteStep &it) { return count(it.box, &transfers.writes, &transfers.written_bytes); }
@@ -262,7 +279,8 @@ struct Survey {
     bool count(const Box &box, uint64_t *number, uint64_t *bytes) {
         uint64_t size, rows, beside;
         if (!size_of(box, &size) || !add(*bytes, size, bytes)) return refuse("a copy beyond all bounds");
-        if (!multiply(box.height, box.depth, &rows) || !multiply(rows, bytes_to_a_row, &beside)) beside = max_bytes_moved;
+        if (!multiply(box.height, box.depth, &rows) || !multiply(rows, bytes_to_a_row, &beside))
+            beside = max_bytes_moved;
         ++*number;
         return move(size) && move(beside);
     }
@@ -281,7 +299,8 @@ Replay *replay = nullptr;
 
 using namespace emu;
 
-// Looks through a recording, once in a process, which has loaded no program; `steps` must stay. Returns an error for what is none.
+// Looks through a recording, once in a process, which has loaded no program; `steps` must stay. Returns an error for
+// what is none.
 EMU_HOST int emu_replay_open(const char *steps, uint64_t size, EmuTransfers *transfers) {
     Survey survey;
     if (replay) refuse("there is a replay already");

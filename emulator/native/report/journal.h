@@ -1,5 +1,6 @@
-// The journal of a program that runs by itself (report/session.h): its report, in a file to which each entry is appended as it happens,
-// so that a crash loses nothing. Without a file, entries are dropped. The Report serialises the callers.
+// The journal of a program that runs by itself (report/session.h): its report, in a file to which each entry is
+// appended as it happens, so that a crash loses nothing. Without a file, entries are dropped. The Report serialises the
+// callers.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ enum class Entry : uint32_t {
 };
 
 class Journal {
-  public:
+public:
     // The file is made at the first entry. An empty path: none.
     void open(const std::string &path);
     bool is_open() const { return !path_.empty(); }
@@ -44,7 +45,7 @@ class Journal {
         write(entry, writer.bytes);
     }
 
-  private:
+private:
     void write(Entry entry, const std::string &payload);
 
     bool is_ours() const;

@@ -29,7 +29,14 @@ namespace emu {
 
 namespace {
 
-enum class Question : uint32_t { load_module = 1, describe_kernel = 2, compile_kernel = 3, make_code = 4, count_registers = 5, modelled_time = 6 };
+enum class Question : uint32_t {
+    load_module = 1,
+    describe_kernel = 2,
+    compile_kernel = 3,
+    make_code = 4,
+    count_registers = 5,
+    modelled_time = 6
+};
 
 // Of a fat binary: see emulator/runtime/fatbinary.py.
 struct FatBinaryHeader {
@@ -132,22 +139,23 @@ struct RemoteKernel {
     std::vector<EmuSharedArray> shared_arrays;
     std::vector<Content> plain_contents;
     std::vector<EmuContent> contents;
-    std::vector<uint32_t> polling, live_ends, live;
+    std::vector<uint32_t> polling, live_ends, live, waiting;
     std::vector<uint64_t> symbols;
     std::vector<Code> code;
 
     // False when it makes no sense.
     bool read(const std::string &bytes) {
         Reader reader(bytes);
-        reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes, native.local_bytes,
-               native.param_bytes, param_offsets, param_sizes, files, plain_sites, plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads,
-               native.uses_stack, native.uses_barriers, native.uses_grid_barrier, native.block_count, native.observed, native.hot_after, plain_contents,
-               polling, live_ends, live, code);
+        reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes,
+               native.local_bytes, native.param_bytes, param_offsets, param_sizes, files, plain_sites,
+               plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads, native.uses_stack,
+               native.uses_barriers, native.uses_grid_barrier, native.block_count, native.observed, native.hot_after,
+               plain_contents, polling, live_ends, live, waiting, code);
         if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
         for (const Site &it : plain_sites) {
             if (it.file >= files.size()) return false;
-            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
-                             it.shared_end, it.element_size, it.copied});
+            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block,
+                             it.atomic_form, it.shared_begin, it.shared_end, it.element_size, it.copied});
         }
         for (const Line &it : plain_block_lines) {
             if (it.file >= files.size()) return false;
@@ -169,11 +177,14 @@ struct RemoteKernel {
         }
         native.content_count = static_cast<uint32_t>(contents.size());
         native.contents = contents.data();
-        if (!polling.empty() && (live_ends.size() != native.block_count || 2 * live_ends.back() != live.size())) return false;
+        if (!polling.empty() && (live_ends.size() != native.block_count || 2 * live_ends.back() != live.size()))
+            return false;
         native.polling_count = static_cast<uint32_t>(polling.size());
         native.polling = polling.data();
         native.live_ends = live_ends.data();
         native.live = live.data();
+        native.waiting_count = static_cast<uint32_t>(waiting.size());
+        native.waiting = waiting.data();
         native.name = name.c_str();
         native.param_count = static_cast<uint32_t>(param_offsets.size());
         native.param_offsets = param_offsets.data();
@@ -200,7 +211,7 @@ int broken_answer() { return failed(cudaErrorInitializationError, "an answer of 
 
 // One question at a time.
 class Connection {
-  public:
+public:
     Connection() = default;
     Connection(const Connection &) = delete;
     ~Connection() {
@@ -223,7 +234,8 @@ class Connection {
         std::lock_guard lock(mutex_);
         int32_t code = 0;
         // Some programs close descriptors that are not theirs: then there is another connection to be had.
-        bool answered = exchange(question, content, &code, answer) || (open() && exchange(question, content, &code, answer));
+        bool answered =
+            exchange(question, content, &code, answer) || (open() && exchange(question, content, &code, answer));
         if (!answered) return gone();
         if (!code) return cudaSuccess;
         std::string reason, unsupported;
@@ -232,7 +244,7 @@ class Connection {
         return failed(static_cast<cudaError_t>(code), reason);
     }
 
-  private:
+private:
     bool exchange(Question question, const std::string &content, int32_t *code, std::string *answer) {
         uint32_t size = static_cast<uint32_t>(content.size());
         if (!send_all(Writer()(question, size).bytes) || !send_all(content)) return false;
@@ -312,9 +324,11 @@ std::string kernel_question(uint64_t module, const char *name) {
 
 int describe_kernel(uint64_t module, const char *name, EmuKernelInfo *info) {
     std::string answer;
-    if (int code = main_connection().ask(Question::describe_kernel, kernel_question(module, name), &answer)) return code;
+    if (int code = main_connection().ask(Question::describe_kernel, kernel_question(module, name), &answer))
+        return code;
     Reader reader(answer);
-    reader(info->static_shared_bytes, info->local_bytes, info->constant_bytes, info->max_threads, info->cluster);
+    reader(info->static_shared_bytes, info->local_bytes, info->constant_bytes, info->max_threads, info->cluster,
+           info->param_bytes);
     return reader.is_whole() ? cudaSuccess : broken_answer();
 }
 
@@ -344,7 +358,7 @@ int compile_kernel(uint64_t module, const char *name, const uint32_t *block, uin
     auto kernel = std::make_unique<RemoteKernel>();
     if (!kernel->read(answer)) return broken_answer();
     for (const std::string &symbol : kernel->symbol_names) {
-        uint64_t address = variable_address(module, symbol);
+        uint64_t address = variable_of(module, symbol).address;
         if (!address) return failed(cudaErrorInvalidSymbol, "it needs " + symbol + ", which is not in the program");
         kernel->symbols.push_back(address);
     }
@@ -379,8 +393,7 @@ int make_code(const EmuKernel *kernel, EmuCodeWanted wanted) {
     };
     try {
         std::thread(fetch).detach();
-    } catch (const std::system_error &) {
-    }
+    } catch (const std::system_error &) {}
     return cudaSuccess;
 }
 

@@ -1,8 +1,8 @@
 // The host's callbacks, answered by another process over a socket: emulator/standalone/server.py.
 //
-// A request is its kind and its size (uint32 each), then that many bytes. A reply is a cudaError code and a size, then that many bytes:
-// the content or, for a failure, the reason and the name of what is not supported (one may be empty). Strings are a uint32 size and
-// bytes; numbers are in the machine's byte order.
+// A request is its kind and its size (uint32 each), then that many bytes. A reply is a cudaError code and a size, then
+// that many bytes: the content or, for a failure, the reason and the name of what is not supported (one may be empty).
+// Strings are a uint32 size and bytes; numbers are in the machine's byte order.
 #pragma once
 
 #include <string>

@@ -172,57 +172,57 @@ bool Report::replay(const std::string &bytes) {
         uint64_t count;
         uint32_t number;
         switch (entry) {
-            case Entry::program: {
-                std::lock_guard lock(mutex_);
-                if (!read(content, contents_.process, contents_.program)) return false;
-                break;
-            }
-            case Entry::launch_begun:
-                if (read(content, text)) begin_launch(text);
-                break;
-            case Entry::launch:
-                if (LaunchRecord launch{}; read(content, launch)) add_launch(std::move(launch));
-                break;
-            case Entry::further_launch:
-                if (LaunchRecord launch{}; read(content, launch.warp_instructions)) add_launch(std::move(launch));
-                break;
-            case Entry::fault:
-                if (Fault fault; read(content, fault)) add_fault(std::move(fault));
-                break;
-            case Entry::fault_count:
-                if (read(content, count)) count_faults(count);
-                break;
-            case Entry::unchecked:
-                if (read(content, text)) add_unchecked(text);
-                break;
-            case Entry::extents:
-                if (std::vector<SharedExtent> extents; read(content, extents)) add_extents(std::move(extents));
-                break;
-            case Entry::limit:
-                if (read(content, text)) set_limit(text.c_str());
-                break;
-            case Entry::unsupported:
-                if (read(content, text)) set_unsupported(text);
-                break;
-            case Entry::failure:
-                if (read(content, text)) set_failure(text);
-                break;
-            case Entry::call_error:
-                if (CallError error; read(content, error)) add_call_error(std::move(error));
-                break;
-            case Entry::call_error_again: count_call_error(); break;
-            case Entry::was_queried:
-                if (read(content, number)) mark_call_error_queried(number);
-                break;
-            case Entry::leak:
-                if (Leak leak; read(content, leak)) add_leak(std::move(leak));
-                break;
-            case Entry::crash:
-                if (read(content, text, frames)) add_crash(text, frames);
-                break;
-            case Entry::ended: end_regularly(); break;
-            case Entry::used: break;
-            default: return false;
+        case Entry::program: {
+            std::lock_guard lock(mutex_);
+            if (!read(content, contents_.process, contents_.program)) return false;
+            break;
+        }
+        case Entry::launch_begun:
+            if (read(content, text)) begin_launch(text);
+            break;
+        case Entry::launch:
+            if (LaunchRecord launch{}; read(content, launch)) add_launch(std::move(launch));
+            break;
+        case Entry::further_launch:
+            if (LaunchRecord launch{}; read(content, launch.warp_instructions)) add_launch(std::move(launch));
+            break;
+        case Entry::fault:
+            if (Fault fault; read(content, fault)) add_fault(std::move(fault));
+            break;
+        case Entry::fault_count:
+            if (read(content, count)) count_faults(count);
+            break;
+        case Entry::unchecked:
+            if (read(content, text)) add_unchecked(text);
+            break;
+        case Entry::extents:
+            if (std::vector<SharedExtent> extents; read(content, extents)) add_extents(std::move(extents));
+            break;
+        case Entry::limit:
+            if (read(content, text)) set_limit(text.c_str());
+            break;
+        case Entry::unsupported:
+            if (read(content, text)) set_unsupported(text);
+            break;
+        case Entry::failure:
+            if (read(content, text)) set_failure(text);
+            break;
+        case Entry::call_error:
+            if (CallError error; read(content, error)) add_call_error(std::move(error));
+            break;
+        case Entry::call_error_again: count_call_error(); break;
+        case Entry::was_queried:
+            if (read(content, number)) mark_call_error_queried(number);
+            break;
+        case Entry::leak:
+            if (Leak leak; read(content, leak)) add_leak(std::move(leak));
+            break;
+        case Entry::crash:
+            if (read(content, text, frames)) add_crash(text, frames);
+            break;
+        case Entry::ended: end_regularly(); break;
+        case Entry::used: break;
+        default: return false;
         }
     }
     return true;
@@ -273,17 +273,25 @@ EMU_HOST void emu_report_take(EmuReport *out) {
 }
 
 EMU_HOST void emu_report_endings(EmuEndings *out) {
-    *out = {taken.call_error_count,     taken.leak_count,         taken.leaked_bytes,
-            static_cast<uint32_t>(taken.call_errors.size()),      static_cast<uint32_t>(taken.leaks.size()),
-            taken.failure.c_str(),      taken.program.c_str(),    taken.ending.crash.c_str(),
-            taken.ending.crash_frames.c_str(), taken.ending.kernel.c_str(), taken.process,
-            taken.ending.is_regular,    taken.launch_count};
+    *out = {taken.call_error_count,
+            taken.leak_count,
+            taken.leaked_bytes,
+            static_cast<uint32_t>(taken.call_errors.size()),
+            static_cast<uint32_t>(taken.leaks.size()),
+            taken.failure.c_str(),
+            taken.program.c_str(),
+            taken.ending.crash.c_str(),
+            taken.ending.crash_frames.c_str(),
+            taken.ending.kernel.c_str(),
+            taken.process,
+            taken.ending.is_regular,
+            taken.launch_count};
 }
 
 EMU_HOST void emu_report_call_error(uint32_t index, EmuCallError *out) {
     const emu::CallError &error = taken.call_errors.at(index);
-    *out = {error.kind.c_str(), error.message.c_str(), error.call.c_str(), error.frames.c_str(), error.code,
-            error.was_queried};
+    *out = {error.kind.c_str(), error.message.c_str(), error.call.c_str(), error.frames.c_str(),
+            error.code,         error.was_queried};
 }
 
 EMU_HOST void emu_report_leak(uint32_t index, EmuLeak *out) {
@@ -309,7 +317,8 @@ EMU_HOST void emu_report_launch(uint32_t index, EmuLaunch *out) {
 
 EMU_HOST void emu_report_extent(uint32_t index, EmuExtent *out) {
     const emu::SharedExtent &extent = taken.extents.at(index);
-    *out = {extent.kernel.c_str(), extent.file.c_str(), extent.launch, extent.begin, extent.end, extent.line, extent.is_write};
+    *out = {extent.kernel.c_str(), extent.file.c_str(), extent.launch, extent.begin, extent.end,
+            extent.line,           extent.is_write};
     std::copy_n(extent.first_thread, 3, out->first_thread);
     std::copy_n(extent.first_block, 3, out->first_block);
     std::copy_n(extent.last_thread, 3, out->last_thread);

@@ -50,7 +50,8 @@ void pass(Wire &wire, Fault &it) {
          it.is_write, it.count, it.other, it.host_frames);
 }
 
-// The bytes of shared memory that a source line reads, or those that it writes, in one launch; and who reaches the outermost.
+// The bytes of shared memory that a source line reads, or those that it writes, in one launch; and who reaches the
+// outermost.
 struct SharedExtent {
     std::string kernel, file;
     uint64_t launch = 0;  // extents with the same number are of one launch
@@ -62,8 +63,8 @@ struct SharedExtent {
 
 template <class Wire>
 void pass(Wire &wire, SharedExtent &it) {
-    wire(it.kernel, it.file, it.launch, it.begin, it.end, it.line, it.is_write, it.first_thread, it.first_block, it.last_thread,
-         it.last_block);
+    wire(it.kernel, it.file, it.launch, it.begin, it.end, it.line, it.is_write, it.first_thread, it.first_block,
+         it.last_thread, it.last_block);
 }
 
 struct LaunchRecord {
@@ -86,7 +87,7 @@ struct CallError {
     std::string message;  // what is wrong, in one sentence
     std::string call;     // "cudaMemcpy"
     int code = 0;
-    std::string frames;      // as program_frames() in checks/call_errors.h
+    std::string frames;        // as program_frames() in checks/call_errors.h
     bool was_queried = false;  // the program queried the error afterwards
 };
 
@@ -115,7 +116,7 @@ struct Ending {
 };
 
 class Report {
-  public:
+public:
     static constexpr size_t max_faults = 20;
     static constexpr size_t max_call_errors = 20;
     static constexpr size_t max_leaks = 20;
@@ -123,8 +124,8 @@ class Report {
     static constexpr size_t max_launches = 10000;
     static constexpr size_t max_printf_bytes = 1 << 20;  // as cudaLimitPrintfFifoSize says
 
-    // Keeps it when it is the first of its site (kernel, kind, and the line, or the two lines of a race); else its count is added to
-    // that of the first.
+    // Keeps it when it is the first of its site (kernel, kind, and the line, or the two lines of a race); else its
+    // count is added to that of the first.
     void add_fault(Fault fault);
     // Records what an enabled check could not examine.
     void add_unchecked(std::string what);
@@ -154,7 +155,7 @@ class Report {
     // Returns everything so far and empties the report.
     struct Contents {
         uint64_t warp_instructions = 0, fault_count = 0;
-        uint64_t omitted_sites = 0;  // sites whose faults were not kept
+        uint64_t omitted_sites = 0;          // sites whose faults were not kept
         std::vector<LaunchRecord> launches;  // the first ones
         uint64_t launch_count = 0;
         std::vector<Fault> faults;
@@ -178,7 +179,7 @@ class Report {
     // Adds the contents of a process's journal. Returns false if it is not a journal.
     bool replay(const std::string &journal);
 
-  private:
+private:
     std::mutex mutex_;
     Contents contents_;
     std::map<std::tuple<std::string, std::string, std::string, uint32_t, std::string, uint32_t>, size_t> sites_;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "api/errors.h"
+#include "api/stream_queue.h"
 #include "checks/call_errors.h"
 #include "exec/memory.h"
 #include "exec/scheduler.h"
@@ -51,8 +52,8 @@ void give_up(int) {
     raise(SIGSEGV);
 }
 
-// Tells what the host's code touched and where, before the signal does what it does without this. What is called here is not meant
-// for signal handlers: should it wait for a lock that the code before held, give_up() ends that.
+// Tells what the host's code touched and where, before the signal does what it does without this. What is called here
+// is not meant for signal handlers: should it wait for a lock that the code before held, give_up() ends that.
 void on_crash(int signal, siginfo_t *info, void *) {
     std::signal(signal, SIG_DFL);
     std::signal(SIGALRM, give_up);
@@ -96,6 +97,9 @@ __attribute__((constructor)) void join_session() {
 __attribute__((destructor)) void end_session() {
     if (folder.empty() || !used) return;
     report_leaks();
+    if (size_t count = pending_work())
+        report().add_unchecked("work of streams that had not begun when the program ended (" + std::to_string(count) +
+                               "): it did not wait for them");
     report().end_regularly();
 }
 
@@ -118,6 +122,8 @@ const EmuCallbacks *session_callbacks() {
     }
     return &remote_callbacks;
 }
+
+bool in_session() { return !folder.empty(); }
 
 bool modelled_time(uint64_t first, uint64_t last, double *seconds) {
     return !folder.empty() && settings.model_events && session_callbacks() && ask_modelled_time(first, last, seconds);

@@ -1,17 +1,21 @@
-// The session of a program that runs under `python -m emulator`, without Python in its process: the library finds the session's folder
-// in the environment, reads its settings there, asks about the program's code through a socket there (report/remote.h), and keeps its
-// report there.
+// The session of a program that runs under `python -m emulator`, without Python in its process: the library finds the
+// session's folder in the environment, reads its settings there, asks about the program's code through a socket there
+// (report/remote.h), and keeps its report there.
 #pragma once
 
 #include "host.h"
 
 namespace emu {
 
-// The callbacks of this process, connected on first use. Null outside of a session, and when the session cannot be reached.
+// The callbacks of this process, connected on first use. Null outside of a session, and when the session cannot be
+// reached.
 const EmuCallbacks *session_callbacks();
 
 // Applies all settings but the number of threads.
 void apply(const EmuSettings &settings);
+
+// Whether there is one.
+bool in_session();
 
 // This process has a host of its own, which answers and takes the report.
 void leave_session();

@@ -28,13 +28,14 @@ struct Group {
 bool same(const EmuLine &a, const EmuLine &b) { return a.line == b.line && !std::strcmp(a.file, b.file); }
 
 class Groups {
-  public:
+public:
     explicit Groups(const BlockContext &block) : kernel_(*block.launch.kernel) {
         for (uint32_t w = 0; w < block.warp_count(); ++w) {
             const Warp &warp = block.warp(w);
             for (uint32_t lane = 0; lane < warp.lane_count; ++lane) add(warp, lane);
         }
-        std::stable_sort(groups_.begin(), groups_.end(), [](const Group &a, const Group &b) { return a.doing < b.doing; });
+        std::stable_sort(groups_.begin(), groups_.end(),
+                         [](const Group &a, const Group &b) { return a.doing < b.doing; });
     }
 
     const Group *first(Doing doing) const {
@@ -44,7 +45,8 @@ class Groups {
 
     // Whether all threads that have not ended wait at one source line.
     bool rest_has_ended() const {
-        return groups_.size() == 2 && groups_[0].doing == Doing::waits_at_barrier && groups_[1].doing == Doing::has_ended;
+        return groups_.size() == 2 && groups_[0].doing == Doing::waits_at_barrier &&
+               groups_[1].doing == Doing::has_ended;
     }
 
     // "32 threads, first (0,0,0), wait at f.cu:3; the other 31 threads, first (32,0,0), have ended".
@@ -55,7 +57,7 @@ class Groups {
         return groups_.size() > most ? text + "; others are elsewhere or have ended" : text;
     }
 
-  private:
+private:
     void add(const Warp &warp, uint32_t lane) {
         bool together = warp.mode == EMU_UNIFORM;
         uint32_t pc = together ? warp.pc : warp.lane_pc[lane];
@@ -85,13 +87,14 @@ class Groups {
         uint32_t thread[3];
         split_index(group.first, kernel_.block, thread);
         std::string text = group.doing == Doing::has_ended ? "the other " : "";
-        text += one ? "thread " + triple(thread) : std::to_string(group.count) + " threads, first " + triple(thread) + ",";
+        text +=
+            one ? "thread " + triple(thread) : std::to_string(group.count) + " threads, first " + triple(thread) + ",";
         std::string at = group.at.line ? " at " + std::string(group.at.file) + ":" + std::to_string(group.at.line) : "";
         switch (group.doing) {
-            case Doing::waits_at_barrier: return text + (one ? " waits" : " wait") + at;
-            case Doing::waits_for_warp: return text + (one ? " waits" : " wait") + " for others of the warp" + at;
-            case Doing::runs: return text + (one ? " is" : " are") + (at.empty() ? " elsewhere" : at);
-            case Doing::has_ended: return text + (one ? " has ended" : " have ended");
+        case Doing::waits_at_barrier: return text + (one ? " waits" : " wait") + at;
+        case Doing::waits_for_warp: return text + (one ? " waits" : " wait") + " for others of the warp" + at;
+        case Doing::runs: return text + (one ? " is" : " are") + (at.empty() ? " elsewhere" : at);
+        case Doing::has_ended: return text + (one ? " has ended" : " have ended");
         }
         return text;
     }
@@ -135,7 +138,8 @@ namespace {
 struct StuckWarp {
     const Warp *warp;
     const WarpMeeting *meeting;
-    uint32_t lane, waiting, missing;  // the first lane that waits; those that wait there with it; those that do not come
+    uint32_t lane, waiting,
+        missing;  // the first lane that waits; those that wait there with it; those that do not come
 };
 
 bool find_stuck_warp(const BlockContext &block, StuckWarp &stuck) {
@@ -158,21 +162,24 @@ bool find_stuck_warp(const BlockContext &block, StuckWarp &stuck) {
 
 const char *meeting_name(uint32_t kind) {
     switch (kind & EMU_MEET_FAMILY) {
-        case EMU_MEET_SHUFFLE: return "shuffle";
-        case EMU_MEET_VOTE: return "vote";
-        case EMU_MEET_MATCH: return "match";
-        case EMU_MEET_REDUCE: return "reduction";
-        default: return "__syncwarp()";
+    case EMU_MEET_SHUFFLE: return "shuffle";
+    case EMU_MEET_VOTE: return "vote";
+    case EMU_MEET_MATCH: return "match";
+    case EMU_MEET_REDUCE: return "reduction";
+    default: return "__syncwarp()";
     }
 }
 
-std::string at_line(const EmuLine &at) { return at.line ? " at " + std::string(at.file) + ":" + std::to_string(at.line) : ""; }
+std::string at_line(const EmuLine &at) {
+    return at.line ? " at " + std::string(at.file) + ":" + std::to_string(at.line) : "";
+}
 
 // "which wait at the block's barrier at f.cu:15".
 std::string what_they_do(const EmuKernel &kernel, const StuckWarp &stuck) {
     uint32_t lane = static_cast<uint32_t>(std::countr_zero(stuck.missing)), pc = stuck.warp->lane_pc[lane];
     std::string waits = std::has_single_bit(stuck.missing) ? "which waits at " : "which wait at ";
-    if (pc & EMU_AT_BARRIER) return waits + "a barrier of the block" + at_line(kernel.block_lines[2 * (pc & ~EMU_AT_BARRIER) - 1]);
+    if (pc & EMU_AT_BARRIER)
+        return waits + "a barrier of the block" + at_line(kernel.block_lines[2 * (pc & ~EMU_AT_BARRIER) - 1]);
     EmuLine at = kernel.block_lines[2 * (pc & ~EMU_AT_WARP_SYNC)];
     const WarpMeeting &meeting = *stuck.meeting;
     if (!(meeting.waiting(*stuck.warp) >> lane & 1)) return waits + "an instruction of the whole warp" + at_line(at);
@@ -191,9 +198,10 @@ std::string report_stuck_warp(const BlockContext &block, const StuckWarp &stuck)
     std::snprintf(mask, sizeof mask, "0x%08x", stuck.meeting->mask[stuck.lane]);
     bool one = std::has_single_bit(stuck.waiting);
     std::string name = meeting_name(stuck.meeting->kind[stuck.lane]);
-    fault.message = fault.kind + " at " + where(fault) + ": " + lanes_in_words(stuck.waiting) + (one ? " waits" : " wait") + " at this " +
-                    name + " for " + lanes_in_words(stuck.missing) + ", " + what_they_do(kernel, stuck) +
-                    ", for ever: its mask " + mask + " names lanes that do not come. Move it to where all of these lanes execute it, or " +
+    fault.message = fault.kind + " at " + where(fault) + ": " + lanes_in_words(stuck.waiting) +
+                    (one ? " waits" : " wait") + " at this " + name + " for " + lanes_in_words(stuck.missing) + ", " +
+                    what_they_do(kernel, stuck) + ", for ever: its mask " + mask +
+                    " names lanes that do not come. Move it to where all of these lanes execute it, or " +
                     "name only those that do";
     std::string message = fault.message;
     ++block.launch.faults;
@@ -208,7 +216,28 @@ const BlockContext::MbarrierWait *first_mbarrier_wait(const BlockContext &block)
     return nullptr;
 }
 
-std::string count_of(int64_t count, const char *one) { return std::to_string(count) + " " + one + (count == 1 ? "" : "s"); }
+std::string count_of(int64_t count, const char *one) {
+    return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string what_it_lacks(const BlockContext::MbarrierWait &wait) {
+    MissingOfPhase missing = missing_of_phase(reinterpret_cast<const uint64_t *>(wait.mbarrier));
+    std::string lacks;
+    constexpr uint32_t too_many = 1 << 19;  // the count has wrapped
+    if (missing.arrivals > too_many) {
+        lacks = count_of((1 << 20) - int64_t{missing.arrivals}, "arrival") +
+                " less, since more threads have arrived than it was made for";
+    } else if (missing.arrivals)
+        lacks = count_of(missing.arrivals, "arrival");
+    if (missing.bytes > 0)
+        lacks += (lacks.empty() ? "" : " and ") + count_of(missing.bytes, "byte") + " of asynchronous copies";
+    if (missing.bytes < 0)
+        lacks += (lacks.empty() ? "" : ", and ") + count_of(-int64_t{missing.bytes}, "byte") +
+                 " have come that were not announced (expect_tx)";
+    if (lacks.empty())
+        return "its phase waits for nothing, so the wait is for another phase (parity) than the one that ends";
+    return (missing.bytes < 0 ? "its phase lacks " : "its phase still waits for ") + lacks;
+}
 
 // All threads that have not ended wait, some of them for an mbarrier.
 std::string report_mbarrier_deadlock(BlockContext &block, const BlockContext::MbarrierWait &wait) {
@@ -219,17 +248,7 @@ std::string report_mbarrier_deadlock(BlockContext &block, const BlockContext::Mb
     fault.kind = "deadlock";
     fault.size = 0;
     fault.is_write = false;
-    MissingOfPhase missing = missing_of_phase(reinterpret_cast<const uint64_t *>(wait.mbarrier));
-    std::string lacks;
-    constexpr uint32_t too_many = 1 << 19;  // the count has wrapped
-    if (missing.arrivals > too_many) {
-        lacks = count_of((1 << 20) - int64_t{missing.arrivals}, "arrival") + " less, since more threads have arrived than it was made for";
-    } else if (missing.arrivals) lacks = count_of(missing.arrivals, "arrival");
-    if (missing.bytes > 0) lacks += (lacks.empty() ? "" : " and ") + count_of(missing.bytes, "byte") + " of asynchronous copies";
-    if (missing.bytes < 0) lacks += (lacks.empty() ? "" : ", and ") + count_of(-int64_t{missing.bytes}, "byte") + " have come that were not announced (expect_tx)";
-    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever for an mbarrier" +
-                    (lacks.empty() ? ": its phase waits for nothing, so the wait is for another phase (parity) than the one that ends" :
-                     missing.bytes < 0 ? ": its phase lacks " + lacks : ": its phase still waits for " + lacks) +
+    fault.message = fault.kind + " at " + where(fault) + ": it waits for ever for an mbarrier: " + what_it_lacks(wait) +
                     ", and no other thread can go on: " + Groups(block).words();
     std::string message = fault.message;
     ++block.launch.faults;
@@ -242,7 +261,8 @@ bool lacks_warps(const BlockContext &block) {
     for (uint32_t rest = block.arrived_at >> BlockContext::warpgroup_barrier; rest; rest &= rest - 1) {
         uint32_t first = static_cast<uint32_t>(std::countr_zero(rest)) * warps_of_warpgroup;
         bool may_come = false;
-        for (uint32_t w = first; w < std::min(first + warps_of_warpgroup, block.warp_count()); ++w) may_come |= block.mbarrier_wait(w) != nullptr;
+        for (uint32_t w = first; w < std::min(first + warps_of_warpgroup, block.warp_count()); ++w)
+            may_come |= block.mbarrier_wait(w) != nullptr;
         if (!may_come) return true;
     }
     return false;
@@ -257,9 +277,11 @@ std::string report_deadlock(BlockContext &block) {
     const BlockContext::MbarrierWait *wait = first_mbarrier_wait(block);
     if (wait && !waits_for_product) return report_mbarrier_deadlock(block, *wait);
     Groups groups(block);
-    Fault fault = fault_of(block, waits_for_product ? "deadlock" : "divergent barrier", groups.first(Doing::waits_at_barrier));
+    Fault fault =
+        fault_of(block, waits_for_product ? "deadlock" : "divergent barrier", groups.first(Doing::waits_at_barrier));
     fault.message = fault.kind + " at " + where(fault) + ": it waits for ever " +
-                    (waits_for_product ? "for a wgmma that not all warps of its warpgroup execute: " : "at a barrier that some threads never reach: ") +
+                    (waits_for_product ? "for a wgmma that not all warps of its warpgroup execute: "
+                                       : "at a barrier that some threads never reach: ") +
                     groups.words();
     std::string message = fault.message;
     ++block.launch.faults;
@@ -274,10 +296,17 @@ std::string report_endless_loop(BlockContext &block, const std::string &reason, 
     if (!looping) looping = groups.first(Doing::waits_at_barrier);
     if (!looping) return readable_name(block.launch.kernel->name) + ": " + reason;  // many short blocks, maybe
     Fault fault = fault_of(block, "endless loop", looping);
-    fault.message = fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, which may be endless or only slow";
+    fault.message =
+        fault.kind + " at " + where(fault) + ": " + reason + ", still in this loop, which may be endless or only slow";
+    if (const BlockContext::MbarrierWait *wait = first_mbarrier_wait(block)) {
+        EmuSite at = block.launch.kernel->sites[wait->site];
+        fault.message += ". Threads wait" + (at.line ? " at line " + std::to_string(at.line) : std::string()) +
+                         " for an mbarrier: " + what_it_lacks(*wait);
+    }
     if (most_at_once) {
-        fault.message += ". If it waits for other blocks: of the grid's " + std::to_string(block.launch.blocks()) + ", only " +
-                         std::to_string(most_at_once) + " fit on the device at once, and the rest cannot begin before one of them ends. "
+        fault.message += ". If it waits for other blocks: of the grid's " + std::to_string(block.launch.blocks()) +
+                         ", only " + std::to_string(most_at_once) +
+                         " fit on the device at once, and the rest cannot begin before one of them ends. "
                          "Launch fewer blocks, or use a cooperative launch, which refuses too many";
     }
     std::string message = fault.message;
@@ -288,8 +317,9 @@ std::string report_endless_loop(BlockContext &block, const std::string &reason, 
 
 }  // namespace emu
 
-extern "C" __attribute__((visibility("default"))) void emu_warp_sync_fault(WarpContext *warp, uint32_t site, uint32_t here,
-                                                                           uint32_t strangers, const uint32_t mask[32]) {
+extern "C" __attribute__((visibility("default"))) void emu_warp_sync_fault(WarpContext *warp, uint32_t site,
+                                                                           uint32_t here, uint32_t strangers,
+                                                                           const uint32_t mask[32]) {
     using namespace emu;
     uint32_t lane = __builtin_ctz(strangers ? strangers : here), absent = 0;
     for (uint32_t l = 0; l < 32; ++l) {
@@ -310,7 +340,8 @@ extern "C" __attribute__((visibility("default"))) void emu_warp_sync_fault(WarpC
     std::snprintf(value, sizeof value, "0x%08x", mask[lane]);
     fault.message = fault.kind + " at " + where(fault) + ": ";
     if (strangers) {
-        fault.message += "lane " + std::to_string(lane) + " executes it with the mask " + value + ", which does not name it";
+        fault.message +=
+            "lane " + std::to_string(lane) + " executes it with the mask " + value + ", which does not name it";
     } else {
         fault.message += "the mask " + std::string(value) + " names lane " + std::to_string(__builtin_ctz(absent)) +
                          ", which waits at a barrier of the block instead";

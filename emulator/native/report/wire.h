@@ -13,7 +13,7 @@
 namespace emu {
 
 class Writer {
-  public:
+public:
     template <class... Values>
     Writer &operator()(const Values &...values) {
         (put(values), ...);
@@ -22,7 +22,7 @@ class Writer {
 
     std::string bytes;
 
-  private:
+private:
     template <class T>
     void put(const T &value) {
         if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
@@ -48,7 +48,7 @@ class Writer {
 
 // What is missing at the end reads as zeros, and is_whole() says so.
 class Reader {
-  public:
+public:
     explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
     template <class... Values>
@@ -61,7 +61,7 @@ class Reader {
     bool at_end() const { return rest_.empty(); }
     std::string_view rest() const { return rest_; }
 
-  private:
+private:
     template <class T>
     void get(T &value) {
         if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {

@@ -1,0 +1,39 @@
+// Memory that kernels ask for while they run: pieces of one allocation.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace emu {
+
+class Heap {
+public:
+    // `size` says how many bytes it has, when it is first used.
+    Heap(std::string label, std::function<uint64_t()> size) : label_(std::move(label)), size_of_(std::move(size)) {}
+
+    // Returns 0 where there is no room.
+    uint64_t take(uint64_t size);
+    // False for an address that take() has not given.
+    bool give_back(uint64_t address);
+    // The allocation is gone.
+    void forget();
+
+private:
+    const std::string label_;
+    const std::function<uint64_t()> size_of_;
+    std::mutex mutex_;
+    uint64_t base_ = 0, size_ = 0;
+    std::map<uint64_t, uint64_t> free_, used_;  // address -> bytes
+};
+
+// Of malloc and free in kernels.
+Heap &device_heap();
+// Of the parameters of launches that kernels make.
+Heap &launch_parameters();
+
+}  // namespace emu
