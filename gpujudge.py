@@ -1,7 +1,11 @@
-"""The one name that an installation of gpujudge takes: a wheel has this file as ``gpujudge/__init__.py``, and all
-packages beside it. They are imported by names of their own (``judge``, ``web``), in gpujudge's processes only.
+"""The one name that an installation of gpujudge takes.
 
-For programs there are ``Judge``, ``Kernel``, ``Result``, ``Case`` and ``JudgeError``: see ``judge/batch/client.py``."""
+A wheel has this file as ``gpujudge/__init__.py``, and all packages beside it. They are imported by names of their own
+(``judge``, ``web``), in gpujudge's processes only.
+
+For programs there are ``Judge``, ``Kernel``, ``Result``, ``Case`` and ``JudgeError``: see ``judge/batch/client.py``;
+for pytest there is ``pytest_plugin``: see ``emulator/standalone/pytest_plugin.py``.
+"""
 
 from __future__ import annotations
 
@@ -35,21 +39,28 @@ def main() -> None:
 
 def __getattr__(name: str) -> Any:
     """Imports what programs use, by its file: a program's own package named ``judge`` stays its own."""
+    if name == "pytest_plugin":
+        return _load("emulator/standalone/pytest_plugin.py")
     if name not in _OFFERED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _load("judge/batch/client.py")
+    for each in _OFFERED:
+        globals()[each] = getattr(module, each)
+    return globals()[name]
+
+
+def _load(path: str) -> Any:
     from importlib.util import module_from_spec, spec_from_file_location
 
-    file = Path(__file__).resolve().parent / "judge" / "batch" / "client.py"
-    spec = spec_from_file_location("gpujudge_client", file)
+    file = Path(__file__).resolve().parent / path
+    spec = spec_from_file_location(f"gpujudge_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     # Dataclasses look for their module there.
-    sys.modules[spec.name] = module
+    sys.modules[module.__name__] = module
     spec.loader.exec_module(module)
-    for each in _OFFERED:
-        globals()[each] = getattr(module, each)
-    return globals()[name]
+    return module
 
 
 def __dir__() -> list[str]:

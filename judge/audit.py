@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from emulator.records import dataclass
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.sessions import sessions_for
 from judge.bench.library.record import LibraryTime
@@ -33,18 +32,29 @@ from judge.supervisor.case_report import case_judgement
 from judge.supervisor.verdict_rules import Outcome
 from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts
+from records import dataclass
 
 TimedSubmission = tuple[list[CaseResult], Measurement | None]
 
 
 def audit(
-    built: Sequence[tuple[Artifact, BuildReport]], pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings,
-    *, sources: Sequence[tuple[bytes, str]] = (), cancelled: Callable[[], bool] = lambda: False,
-    warm: WarmPool | None = None, backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
+    built: Sequence[tuple[Artifact, BuildReport]],
+    pack: Pack,
+    device: DeviceInfo,
+    seed: int,
+    settings: JudgeSettings,
+    *,
+    sources: Sequence[tuple[bytes, str]] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+    warm: WarmPool | None = None,
+    backends: Backends = BUILTIN_BACKENDS,
+    languages: Languages = BUILTIN_LANGUAGES,
     on_libraries: Callable[[Sequence[LibraryTime]], None] | None = None,
-) -> list[Judgement]:  # fmt: skip
-    """A judgement of each, in their order, whose cases are the benchmarks. ``sources``: what they were built from, each
-    with its language, in that order; without them nothing is replayed. Raises InternalError and Cancelled.
+) -> list[Judgement]:
+    """Returns a judgement of each submission, in their order, whose cases are the benchmarks.
+
+    ``sources``: what they were built from, each with its language, in that order; without them nothing is replayed.
+    Raises InternalError and Cancelled.
 
     ``on_libraries`` gets the times of the pack's baselines, which take turns with the submissions; None: they do not.
     """

@@ -20,8 +20,11 @@ class JailUnavailable(InternalError):
 
 
 class KilledFromOutside(InternalError):
-    """Somebody outside (an operator, a service manager, a container's OOM killer) killed a compiler, a runner or its
-    jail, as far as can be told: what it was doing says nothing about the submission."""
+    """Somebody outside killed a compiler, a runner or its jail, as far as can be seen.
+
+    It may have been an operator, a service manager, or a container's OOM killer. What the process was doing says
+    nothing about the submission.
+    """
 
 
 class Cancelled(Exception):

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Final, Literal
 
-from emulator.records import dataclass
 from judge.measurements import WHEN_KNOWN, Measurement, sizes_in_words
 from judge.verdict import Verdict
+from records import dataclass
 
 #: The version of the JSON form. Raise it with every change that ``judge.judgement_json`` must migrate.
 SCHEMA_VERSION: Final = 3

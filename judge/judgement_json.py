@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from judge.judgement import SCHEMA_VERSION, BuildReport, Judgement
 from judge.measurements import WHEN_KNOWN, Fingerprint, Measurement, ObservedConditions
+from judge.profile import Profile
 from judge.recheck import Recheck
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ def read_build_report(data: Mapping[str, Any]) -> BuildReport:
 def read_recheck(data: Mapping[str, Any]) -> Recheck:
     """Reads the findings of a check, which are stored by themselves. Raises UnreadableJudgement."""
     return _read(Recheck, data)
+
+
+def read_profile(data: Mapping[str, Any]) -> Profile:
+    """Reads a profile, which is stored by itself. Raises UnreadableJudgement."""
+    return _read(Profile, data)
 
 
 def _read(kind: type[T], data: Mapping[str, Any]) -> T:

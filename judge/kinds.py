@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,12 @@ class Kind:
     rechecked_on: str | None = None
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType({
-    "emulator": Kind("judge.backends.emulator.backend", "the emulator", is_real=False),
-    "cuda": Kind("judge.backends.cuda.backend", "a GPU", is_real=True, rechecked_on="emulator"),
-})  # fmt: skip
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "emulator": Kind("judge.backends.emulator.backend", "the emulator", is_real=False),
+        "cuda": Kind("judge.backends.cuda.backend", "a GPU", is_real=True, rechecked_on="emulator"),
+    }
+)
 
 
 def check_kind(name: str) -> str:

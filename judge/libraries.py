@@ -36,9 +36,13 @@ def why_no_libraries(pack: Pack, device: DeviceInfo) -> str:
 
 
 def library_times(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings,
-    *, cancelled: Callable[[], bool] = lambda: False, backends: Backends = BUILTIN_BACKENDS,
-) -> tuple[LibraryTime, ...]:  # fmt: skip
+    pack: Pack,
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+    backends: Backends = BUILTIN_BACKENDS,
+) -> tuple[LibraryTime, ...]:
     """Returns the time, or the problem, of each baseline. Measures them if none hold that are kept, and keeps them.
 
     They are measured again where the pack, its baselines, the card, the driver or a library is another one. Raises

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal
 
-from emulator.records import dataclass
+from records import dataclass
 
 Metric = Literal["time_s", "modelled_time_s"]
 #: Metadata of fields that the JSON leaves out while they have their default.
@@ -168,14 +168,16 @@ class ObservedConditions:
 class Fingerprint:
     """On what a time was measured: what must agree, or be looked at, before two times are compared.
 
-    ``uuid_hash`` stands for the GPU's UUID, which is not given away. ``calibrated`` is the day on which the GPU's peaks
-    were measured. ``other`` holds what an older or newer version of the judge recorded beside these.
+    ``uuid_hash`` stands for the GPU's UUID, which is not given away, and ``ordinal`` is its number on its machine.
+    ``calibrated`` is the day on which the GPU's peaks were measured.
+    ``other`` holds what an older or newer version of the judge recorded beside these.
     """
 
     gpu: str = ""
     device: str = ""
     compute_capability: str = ""
     uuid_hash: str | None = field(default=None, metadata=WHEN_KNOWN)
+    ordinal: int | None = field(default=None, metadata=WHEN_KNOWN)
     driver: str | None = field(default=None, metadata=WHEN_KNOWN)
     cuda_driver: int | None = field(default=None, metadata=WHEN_KNOWN)
     multiprocessors: int | None = field(default=None, metadata=WHEN_KNOWN)
@@ -190,6 +192,11 @@ class Fingerprint:
     calibrated: str | None = None
     seen: ObservedConditions = ObservedConditions()
     other: dict[str, Any] = field(default_factory=dict, metadata=WHEN_KNOWN)
+
+    @property
+    def card(self) -> str | None:
+        """The card that was timed, named as by ``judge.gpu.calibration.device_hash``; None for modelled times."""
+        return self.uuid_hash or (None if self.ordinal is None else f"ordinal-{self.ordinal}")
 
 
 @dataclass(frozen=True, slots=True)

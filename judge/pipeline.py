@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from enum import StrEnum
 
-from emulator.records import dataclass
 from judge.backends.base import Backend
 from judge.backends.registry import BUILTIN_BACKENDS, Backends
 from judge.backends.scoring import Ahead, Score, Scorer, ScoringJob
@@ -34,6 +33,7 @@ from judge.supervisor.session import Session
 from judge.supervisor.verdict_rules import FLOODED, RunnerKilled
 from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict, combine_verdicts
+from records import dataclass
 
 #: So often everything is judged again because a runner was killed, perhaps from outside.
 _MAX_KILLS = 2
@@ -42,7 +42,9 @@ _RUN_PRECISION = 0.02
 
 
 class Mode(StrEnum):
-    """RUN judges the sample cases, and times what the backend times of a run; SUBMIT judges all cases, and then the
+    """How much a judgement covers.
+
+    RUN judges the sample cases, and times what the backend times of a run; SUBMIT judges all cases, and then the
     benchmarks, whose time is the score.
 
     CHECK judges all cases and calls each benchmark once, whose outputs it checks as those of a timed call: no time is
@@ -75,9 +77,14 @@ Cancelled = Callable[[], bool]
 
 
 def build(
-    source: bytes, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *,
-    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
-) -> tuple[BuildReport, Artifact | None]:  # fmt: skip
+    source: bytes,
+    pack: Pack,
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    *,
+    backends: Backends = BUILTIN_BACKENDS,
+    languages: Languages = BUILTIN_LANGUAGES,
+) -> tuple[BuildReport, Artifact | None]:
     """Compiles a submission, in the pack's language, for a device. No artifact means CE. Raises InternalError."""
     target = backends.of(device.kind).target(device)
     return languages.of(pack.build.language).build(source, pack, target, settings)
@@ -89,9 +96,14 @@ def compile_error(
     """Returns the judgement of a source that does not build."""
     headline = languages.of(pack.build.language).headline(report)
     return Judgement(
-        Verdict.COMPILE_ERROR, pack.slug, pack.version, device, report,
-        message=headline or "it does not compile", wall_s=report.wall_s,
-    )  # fmt: skip
+        Verdict.COMPILE_ERROR,
+        pack.slug,
+        pack.version,
+        device,
+        report,
+        message=headline or "it does not compile",
+        wall_s=report.wall_s,
+    )
 
 
 def run(
@@ -136,11 +148,20 @@ def run(
 
 
 def judge(
-    source: bytes, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
-    mode: Mode = Mode.SUBMIT, progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    early: EarlyRunners | None = None, background: Background | None = None,
-    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
-) -> Judgement:  # fmt: skip
+    source: bytes,
+    pack: Pack,
+    device: DeviceInfo,
+    seed: int,
+    settings: JudgeSettings,
+    *,
+    mode: Mode = Mode.SUBMIT,
+    progress: Report = lambda _: None,
+    cancelled: Cancelled = lambda: False,
+    early: EarlyRunners | None = None,
+    background: Background | None = None,
+    backends: Backends = BUILTIN_BACKENDS,
+    languages: Languages = BUILTIN_LANGUAGES,
+) -> Judgement:
     """Builds and runs a submission; what runs it starts while the compiler works. Raises judge.errors.Cancelled.
 
     ``early`` are runners of this device under these settings that the calling thread has started before. With a
@@ -226,11 +247,19 @@ class _Task:
 
 
 def _judge_despite_kills(
-    task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
-    ending: ExitStack, ahead: Ahead | None = None,
-) -> Judgement:  # fmt: skip
-    """Judges again when a runner was killed, perhaps from outside, while it was timed. A submission whose runners are
-    killed every time is taken to kill itself, unless nothing inside the jail can have done it: then InternalError."""
+    task: _Task,
+    artifact: Artifact,
+    report: BuildReport,
+    factory: SessionFactory,
+    session: Session | None,
+    ending: ExitStack,
+    ahead: Ahead | None = None,
+) -> Judgement:
+    """Judges again when a runner was killed, perhaps from outside, while it was timed.
+
+    A submission whose runners are killed every time is taken to kill itself, unless nothing inside the jail can have
+    done it: then InternalError.
+    """
     for attempt in range(1 + _MAX_KILLS):
         try:
             first = (session, ahead) if attempt == 0 else (None, None)
@@ -244,15 +273,25 @@ def _judge_despite_kills(
 
 
 def _judge_built(
-    task: _Task, artifact: Artifact, report: BuildReport, factory: SessionFactory, session: Session | None,
-    ahead: Ahead | None, ending: ExitStack,
-) -> Judgement:  # fmt: skip
+    task: _Task,
+    artifact: Artifact,
+    report: BuildReport,
+    factory: SessionFactory,
+    session: Session | None,
+    ahead: Ahead | None,
+    ending: ExitStack,
+) -> Judgement:
     """Judges the cases one by one and, if all are accepted, scores the benchmarks.
 
     ``session`` is unused so far, and ``ahead`` was begun before. ``ending`` takes what may be closed once the judgement
     is there.
     """
     pack, device, cases, benchmarks = task.pack, task.device, task.cases, task.benchmarks
+    task.progress(Progress("running", total=len(cases)))
+    if task.mode is not Mode.CHECK:
+        artifact, report = task.backend.choose_configurations(
+            task.language, artifact, report, pack, benchmarks, task.seed, task.settings, factory
+        )
     case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
         pack, benchmarks, device, task.timing_settings, task.seed, report, artifact, task.build_null_kernel, factory,
@@ -262,7 +301,6 @@ def _judge_built(
     judged: list[CaseJudgement] = []
     scored = Score((), None)
     try:
-        task.progress(Progress("running", total=len(cases)))
         for answer in case_runner.judge_cases(cases):
             case = answer.judgement
             judged.append(case)

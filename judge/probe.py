@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ MOST_THREADS = 8
 _FEWEST = 4
 #: The part of the shares that only first threads take, so that one judgement does not keep out the others.
 _ALONE = 4
+#: The processors that the timing on one GPU keeps busy.
+_OF_A_GPU = 2
 _POLL_S = 0.02
 _DEV = Path("/dev")
 
@@ -33,10 +35,13 @@ def emulator_threads(settings: JudgeSettings) -> int:
 
 
 def emulator_processors() -> int:
-    """Returns how many processors all judgements on the emulator have together: a quarter is left to a GPU's timing."""
+    """Returns how many processors all judgements on the emulator have together: the others are left to GPUs' timing.
+
+    That is a quarter, and at least two for each GPU: one for what is timed, one for the thread that times it.
+    """
     processors = len(os.sched_getaffinity(0))
-    has_gpu = any(_DEV.glob("nvidia[0-9]*"))
-    return max(_FEWEST, processors * 3 // 4 if has_gpu else processors)
+    gpus = len(list(_DEV.glob("nvidia[0-9]*")))
+    return max(_FEWEST, processors - max(processors // 4, _OF_A_GPU * gpus) if gpus else processors)
 
 
 @contextlib.contextmanager

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from emulator.records import dataclass
 from judge.judgement import CaseJudgement, MemoryFault
 from judge.verdict import Verdict
+from records import dataclass
 
 #: How a message of the emulator begins if it does not support the program, or is at fault itself
 #: (judge.supervisor.verdict_rules): neither says anything about the program.

@@ -35,10 +35,16 @@ _NICENESS = 10
 
 
 def recheck(
-    source: bytes, pack: Pack, kind: str, seed: int, settings: JudgeSettings, *,
+    source: bytes,
+    pack: Pack,
+    kind: str,
+    seed: int,
+    settings: JudgeSettings,
+    *,
     cancelled: Callable[[], bool] = lambda: False,
-    backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
-) -> Recheck:  # fmt: skip
+    backends: Backends = BUILTIN_BACKENDS,
+    languages: Languages = BUILTIN_LANGUAGES,
+) -> Recheck:
     """Returns the findings of a ``kind`` of device; waits while calls are timed. Raises InternalError and Cancelled.
 
     ``seed`` is the submission's.
@@ -83,9 +89,16 @@ def _step_back() -> None:
 
 
 def _run(
-    artifact: Artifact, source: bytes, pack: Pack, cases: tuple[Case, ...], backend: Backend, device: DeviceInfo,
-    seed: int, settings: JudgeSettings, cancelled: Callable[[], bool],
-) -> Recheck:  # fmt: skip
+    artifact: Artifact,
+    source: bytes,
+    pack: Pack,
+    cases: tuple[Case, ...],
+    backend: Backend,
+    device: DeviceInfo,
+    seed: int,
+    settings: JudgeSettings,
+    cancelled: Callable[[], bool],
+) -> Recheck:
     """Runs the cases up to the first that fails."""
     nobody: Callable[[], bool] = bool  # which returns False
     is_wanted = nobody

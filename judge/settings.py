@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 class SharedBuilds(Protocol):
@@ -66,6 +67,10 @@ class JudgeSettings:
     #: What suffices of a measured time: half the width of its interval, as a share of the time (0.02: ± 2 %). None: as
     #: narrow as a leaderboard needs it. A modelled time has no interval.
     precision: float | None = None
+    #: How many configurations of an autotuned Triton kernel the emulator compiles and models, and for how many seconds
+    #: in all. 1: it takes the first that compiles.
+    autotune_configs: int = 8
+    autotune_s: float = 10.0
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)
 
@@ -73,3 +78,17 @@ class JudgeSettings:
     def locks(self) -> Path:
         """The folder of the locks, which need not be there yet."""
         return self.locks_dir or self.data_dir / "locks"
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the settings for another process of this machine; limits and shared builds are left out."""
+        paths = {name: None if (path := getattr(self, name)) is None else str(path) for name in _PATHS}
+        return {**paths, **{name: getattr(self, name) for name in _SCALARS}}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> JudgeSettings:
+        """Returns settings from what ``to_json`` made of them; the limits are the usual ones."""
+        return cls(**{**given, **{name: None if given[name] is None else Path(given[name]) for name in _PATHS}})
+
+
+_PATHS = ("data_dir", "nvcc", "locks_dir")
+_SCALARS = ("jail", "emulator_threads", "emulator_gpu", "precision", "autotune_configs", "autotune_s")

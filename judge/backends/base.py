@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
-from emulator.records import dataclass
 from judge.compile.target import Target
 from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.probe import Probe
 from judge.settings import JudgeSettings
 from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.backends.scoring import Ahead, Scorer, ScoringJob
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from judge.compile.artifact import Artifact
     from judge.gpu.calibration import Calibration
     from judge.gpu.health import GpuHealth
+    from judge.judgement import BuildReport
+    from judge.languages.base import Language
     from judge.packs.pack import Case, Pack
     from judge.supervisor.factory import SessionFactory
 
@@ -62,6 +64,8 @@ class Backend(Protocol):
     early_runners: int = 0
     #: Whether times are measured on the device, so that the first places of a board can be timed again together.
     audits: bool = False
+    #: Whether ``judge.profiling`` profiles submissions on it.
+    is_profiled: bool = False
     #: Whether its runners load PTX as it stands, so that mutants of a kernel need no compiler.
     runs_ptx: bool = False
     #: None where there are no peaks to measure.
@@ -108,9 +112,13 @@ class Backend(Protocol):
         """Returns how many runners a worker keeps ready on the device."""
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        self,
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        *,
+        shared: bool = False,
         cancelled: Cancelled = lambda: False,
-    ) -> AbstractContextManager[int | None]:  # fmt: skip
+    ) -> AbstractContextManager[int | None]:
         """Holds the device's exclusive parts for a judgement while it lasts. Raises Cancelled while it waits.
 
         ``shared`` judgements, which time nothing, may hold a device side by side.
@@ -119,6 +127,17 @@ class Backend(Protocol):
         """
         del device, settings, shared, cancelled
         return nullcontext()
+
+    def choose_configurations(
+        self, language: Language, artifact: Artifact, report: BuildReport, pack: Pack, benchmarks: Sequence[Case],
+        seed: int, settings: JudgeSettings, factory: SessionFactory,
+    ) -> tuple[Artifact, BuildReport]:  # fmt: skip
+        """Returns the artifact with the configurations that its autotuned kernels take, and the report with notes.
+
+        Raises InternalError and Cancelled.
+        """
+        del language, pack, benchmarks, seed, settings, factory
+        return artifact, report
 
     def begin_ahead(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory
@@ -140,15 +159,41 @@ class Backend(Protocol):
         """Returns the scorer of one submission."""
 
     def open_timer(
-        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
-        seed: int, build_null_kernel: Callable[[], Artifact], ahead: Ahead | None = None,
-    ) -> AbstractContextManager[SubmissionTimer]:  # fmt: skip
+        self,
+        pack: Pack,
+        cases: Sequence[Case],
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        factory: SessionFactory,
+        seed: int,
+        build_null_kernel: Callable[[], Artifact],
+        ahead: Ahead | None = None,
+    ) -> AbstractContextManager[SubmissionTimer]:
         """Opens the timer that times submissions together. Raises InternalError unless the kind audits.
 
         ``build_null_kernel`` builds a ``solve`` that does nothing; ``ahead`` is what ``begin_ahead`` returned.
         """
         del cases, settings, factory, seed, build_null_kernel, ahead
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
+
+    def lacking_baselines(
+        self, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *, older_s: float | None = None
+    ) -> tuple[Case, ...]:
+        """Returns the benchmarks whose null kernel was not timed yet, or not confirmed for ``older_s`` seconds."""
+        del pack, device, settings, older_s
+        return ()
+
+    def time_null_kernel(
+        self,
+        pack: Pack,
+        cases: Sequence[Case],
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        factory: SessionFactory,
+        build_null_kernel: Callable[[], Artifact],
+    ) -> None:
+        """Measures and keeps the baselines of these benchmarks, on a device that is held. Raises InternalError."""
+        del pack, cases, device, settings, factory, build_null_kernel
 
     def open_libraries(
         self, pack: Pack, device: DeviceInfo, settings: JudgeSettings

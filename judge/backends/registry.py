@@ -27,8 +27,10 @@ class UnknownDevice(Exception):
 
     def __init__(self, name: str, known: list[str], problem: str) -> None:
         self.name = name
-        self.nearest = difflib.get_close_matches(name, known, n=3, cutoff=0.4) or known
-        text = f"there is no device '{name}' here; did you mean {' or '.join(self.nearest)}?"
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        self.nearest = close or known
+        hint = f"did you mean {' or '.join(close)}?" if close else f"this machine has {', '.join(known)}"
+        text = f"unknown device '{name}': {hint}"
         super().__init__(f"{text} ({problem})" if problem else text)
 
 

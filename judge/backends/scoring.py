@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Protocol
 
-from emulator.records import dataclass
 from judge.compile.artifact import Artifact
 from judge.judgement import BuildReport, CaseJudgement, DeviceInfo
 from judge.measurements import Measurement
@@ -14,6 +13,7 @@ from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
+from records import dataclass
 
 
 class Ahead(Protocol):

@@ -16,9 +16,16 @@ from judge.supervisor.warm_pool import WarmPool, warm_pool
 
 
 def sessions_for(
-    backend: Backend, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, *,
-    cancelled: Cancelled = lambda: False, warm: WaitingRunners | None = None, threads: int | None = None,
-) -> SessionFactory:  # fmt: skip
+    backend: Backend,
+    pack: Pack,
+    cases: Sequence[Case],
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    *,
+    cancelled: Cancelled = lambda: False,
+    warm: WaitingRunners | None = None,
+    threads: int | None = None,
+) -> SessionFactory:
     """Returns the factory of sessions that have room for these cases. Raises InternalError if there are none.
 
     ``warm`` are runners of this device that were started before, under these settings. ``threads`` is what

@@ -51,8 +51,11 @@ class UntimedScorer:
             return case_judgement(case, runner.outcome_of_refused_request(refused), 0.0)
         outputs = layout.take_outputs(session.runner.outputs)
         outcome = outcome_of_call(
-            record.ran, record.fetched, [argument.name for argument in pack.arguments], bounds.call_s,
+            record.ran,
+            record.fetched,
+            [argument.name for argument in pack.arguments],
+            bounds.call_s,
             lambda: spot_check(pack, case, inputs, outputs, self._job.seed),
             reads_are_errors=pack.emulator.reads_are_errors,
-        )  # fmt: skip
+        )
         return case_judgement(case, outcome, record.wall_s)

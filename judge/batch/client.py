@@ -1,5 +1,7 @@
-"""``gpujudge.Judge``: judges kernels from Python. It needs nothing but the standard library, and knows no other module
-of ours: a process of its own, the command ``gpujudge judge --stream``, does the work.
+"""``gpujudge.Judge``: judges kernels from Python.
+
+It needs nothing but the standard library, and knows no other module of ours: a process of its own, the command
+``gpujudge judge --stream``, does the work.
 
     import gpujudge
 
@@ -104,10 +106,17 @@ class Judge:
     """
 
     def __init__(
-        self, devices: str | Sequence[str] = "emulator", *, jobs: int | None = None, precision: float | None = None,
-        untimed: bool = False, screen: str | None = None, packs: Sequence[str | Path] = (),
-        data_dir: str | Path | None = None, seed: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        devices: str | Sequence[str] = "emulator",
+        *,
+        jobs: int | None = None,
+        precision: float | None = None,
+        untimed: bool = False,
+        screen: str | None = None,
+        packs: Sequence[str | Path] = (),
+        data_dir: str | Path | None = None,
+        seed: int | None = None,
+    ) -> None:
         names = devices if isinstance(devices, str) else ",".join(devices)
         self._command = [
             sys.executable, "-P", str(_entry()), "judge", "--stream", "--devices", names,
@@ -250,9 +259,15 @@ class Judge:
         if self._process is None:
             # Ctrl-C is for the program, which then closes this.
             self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True,
-                encoding="utf-8", errors="surrogateescape", start_new_session=True,
-            )  # fmt: skip
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                text=True,
+                encoding="utf-8",
+                errors="surrogateescape",
+                start_new_session=True,
+            )
             self._reader = threading.Thread(
                 target=self._read, args=(self._process,), name="gpujudge-results", daemon=True
             )
@@ -300,11 +315,18 @@ def _read_result(kernel: Kernel, told: dict[str, Any]) -> Result:
         for case in judgement.get("cases", ())
     )
     return Result(
-        kernel=kernel, verdict=told["verdict"], message=told["message"], device=told["device"], seed=told["seed"],
-        time_s=measurement.get("value"), interval_s=None if low is None or high is None else (low, high),
-        cases=cases, build_log=judgement.get("build", {}).get("log", ""), screened=told.get("screened", False),
+        kernel=kernel,
+        verdict=told["verdict"],
+        message=told["message"],
+        device=told["device"],
+        seed=told["seed"],
+        time_s=measurement.get("value"),
+        interval_s=None if low is None or high is None else (low, high),
+        cases=cases,
+        build_log=judgement.get("build", {}).get("log", ""),
+        screened=told.get("screened", False),
         judgement=told["judgement"],
-    )  # fmt: skip
+    )
 
 
 async def _asynchronous(kernels: Iterable[Kernel] | AsyncIterable[Kernel]) -> AsyncIterator[Kernel]:

@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import field
 from typing import Any
 
-from emulator.records import dataclass
 from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
+from records import dataclass
 
 #: The exit code of what is not a kernel, or names no challenge.
 _UNUSABLE = 2
@@ -16,8 +16,11 @@ _UNUSABLE = 2
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel to judge. ``name`` is whatever its owner knows it by; ``seed`` None is the batch's, and ``language``
-    None the challenge's usual one."""
+    """One kernel to judge.
+
+    ``name`` is whatever its owner knows it by; ``seed`` None is the batch's, and ``language`` None the challenge's
+    usual one.
+    """
 
     name: str
     challenge: str

@@ -1,7 +1,8 @@
 """Leads kernels through their steps: the filter, the build, the device.
 
 Each process of ``judge.batch.worker`` is led by a thread of its own. Those of the processors build for GPUs ahead and
-judge on the emulator. Each GPU has one where kernels are timed, several where not; they get only what is built. Where
+judge on the emulator. Each GPU has one where kernels are timed, several where not; they get only what is built. While
+there is nothing for it, a GPU times the null kernels of the batch's challenges, which each would wait for later. Where
 a process ends, its kernel is judged once more in a new one. A device that fails is left out, and its kernel goes to
 another one.
 """
@@ -30,26 +31,28 @@ _MOST_ENDS = 2
 #: The most kernels in flight per process: one in work, and those that wait for a device.
 _ON_THEIR_WAY = 3
 #: Verdicts of the filter that say nothing about the kernel on a GPU.
-_PASSED_ON = {
-    Verdict.ACCEPTED, Verdict.COMPILE_ERROR, Verdict.INTERNAL_ERROR, Verdict.TIMING_NOT_TRUSTED
-}  # fmt: skip
+_PASSED_ON = {Verdict.ACCEPTED, Verdict.COMPILE_ERROR, Verdict.INTERNAL_ERROR, Verdict.TIMING_NOT_TRUSTED}
 #: How long a process may take to end once nobody asks anything of it.
 _ENDING_S = 20.0
 
 
 @dataclass
 class _Task:
-    """A kernel on its way. ``steps`` are what is left to do, the next one first."""
+    """A kernel on its way. ``steps`` are what is left to do, the next one first.
+
+    One that ``is_ahead`` stands for its challenge: nobody waits for a result.
+    """
 
     kernel: Kernel
     steps: deque[_Step]
     ends: int = 0
     errors: int = 0
+    is_ahead: bool = False
 
 
 @dataclass(frozen=True)
 class _Step:
-    """``do`` is ``build`` or ``judge``; ``target`` None is any of the GPUs that the batch has."""
+    """``do`` is ``build``, ``judge`` or ``build null`` (a null kernel); ``target`` None is any GPU of the batch."""
 
     do: str
     mode: str
@@ -65,12 +68,7 @@ class _Process:
     """One worker process, started at its first request."""
 
     def __init__(self, settings: JudgeSettings, packs: tuple[str, ...]) -> None:
-        told = {
-            name: value
-            for name, value in plain(settings).items()
-            if name in ("data_dir", "nvcc", "jail", "emulator_threads", "emulator_gpu", "locks_dir", "precision")
-        }
-        self._first = json.dumps({"settings": told, "packs": packs})
+        self._first = json.dumps({"settings": settings.to_json(), "packs": packs})
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -107,9 +105,13 @@ class _Process:
         command, environment = own_process("judge.batch.worker")
         # Ctrl-C is for the batch alone, which then closes the pipe.
         self._process = subprocess.Popen(
-            [command[0], "-P", *command[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**environment, "OPENBLAS_NUM_THREADS": "1"}, start_new_session=True,
-        )  # fmt: skip
+            [command[0], "-P", *command[1:]],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**environment, "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
         self._exchange(self._first)
 
     def _exchange(self, line: str) -> dict[str, Any]:
@@ -124,10 +126,11 @@ class _Process:
 
 @dataclass
 class _Queues:
-    """The kernels that wait for processors and for GPUs."""
+    """The kernels that wait for processors and for GPUs; by a GPU's name, those whose null kernel it has not timed."""
 
     processors: deque[_Task] = field(default_factory=deque)
     devices: deque[_Task] = field(default_factory=deque)
+    ahead: dict[str, deque[Kernel]] = field(default_factory=dict)
 
 
 class Batch:
@@ -144,7 +147,11 @@ class Batch:
         self._closed = False
         self._gpus = [target for target in plan.targets if KINDS[target.device.kind].is_real]
         self._emulator = next((target for target in plan.targets if target not in self._gpus), None)
+        self._is_timed = bool(self._gpus) and plan.mode != "check"
+        #: The challenges, each in a language, whose null kernels were asked for.
+        self._known: set[tuple[str, str | None]] = set()
         self._lost: dict[str, str] = {}
+        self._queues.ahead.update((gpu.name, deque()) for gpu in self._gpus)
         self._processes: list[_Process] = []
         self._threads: list[threading.Thread] = []
         self._most = _ON_THEIR_WAY * (plan.jobs + plan.beside * len(self._gpus))
@@ -187,6 +194,7 @@ class Batch:
                         self._results.put(each)
                         continue
                     self._on_their_way += 1
+                    self._begin_ahead(each)
                     self._put(_Task(each, self._steps()))
         except BaseException as error:
             self._results.put(error)
@@ -194,6 +202,13 @@ class Batch:
         with self._changed:
             self._all_read = True
             self._end_if_done()
+
+    def _begin_ahead(self, kernel: Kernel) -> None:
+        """Has the null kernel of a challenge built at its first kernel, so that GPUs can time it meanwhile."""
+        key = kernel.challenge, kernel.language
+        if self._is_timed and key not in self._known:
+            self._known.add(key)
+            self._put(_Task(kernel, deque([_Step("build null", self._plan.mode, self._gpus[0])]), is_ahead=True))
 
     def _steps(self) -> deque[_Step]:
         plan, steps = self._plan, deque[_Step]()
@@ -220,39 +235,52 @@ class Batch:
         thread.start()
 
     def _work(self, process: _Process, waiting: deque[_Task], target: Target | None) -> None:
+        ahead = self._queues.ahead[target.name] if target else deque[Kernel]()
         while True:
             with self._changed:
-                while not waiting and not self._closed:
+                while not waiting and not ahead and not self._closed:
                     self._changed.wait()
                 if self._closed:
                     break
-                task = waiting.popleft()
-            if not self._do(process, task, target):
+                task = waiting.popleft() if waiting else None
+                first = ahead.popleft() if task is None else None
+            if target is not None and first is not None:
+                self._time_null_kernel(process, first, target)
+            elif task is not None and not self._do(process, task, target):
                 break
         process.close()
+
+    def _time_null_kernel(self, process: _Process, kernel: Kernel, target: Target) -> None:
+        """Has a GPU time a null kernel. Whatever goes wrong shows in the results of kernels."""
+        with contextlib.suppress(_Ended):
+            process.ask(self._request("time null", self._plan.mode, target, kernel))
 
     def _do(self, process: _Process, task: _Task, target: Target | None) -> bool:
         """Makes the next step of a task. Returns False once the device can judge nothing any more."""
         step = task.steps[0]
         on = step.target or target
         assert on is not None
-        seed = self._plan.seed if task.kernel.seed is None else task.kernel.seed
-        request = {
-            "do": step.do, "mode": step.mode, "device": plain(on.device), "challenge": task.kernel.challenge,
-            "source": task.kernel.source.decode("utf-8", "surrogateescape"), "seed": seed,
-            "language": task.kernel.language,
-        }  # fmt: skip
+        request = self._request(step.do, step.mode, on, task.kernel)
+        seed = request["seed"]
         try:
             answer = process.ask(request)
         except _Ended as ended:
             if self._closed:
                 return False
+            if task.is_ahead:
+                return True
             task.ends += 1
             if task.ends < _MOST_ENDS:
                 self._again(task)
             else:
                 why = f"the process that judged it ended {ended}, {task.ends} times"
                 self._finish(Result(task.kernel, on.name, Verdict.INTERNAL_ERROR, seed, problem=why))
+            return True
+        if task.is_ahead:
+            with self._changed:
+                for gpu in self._gpus:
+                    self._queues.ahead[gpu.name].append(task.kernel)
+                self._changed.notify_all()
             return True
         if "lost" in answer:
             self._lose(on, answer["lost"], task)
@@ -275,6 +303,13 @@ class Batch:
         verdict = Verdict(judgement["verdict"])
         self._finish(Result(task.kernel, on.name, verdict, seed, judgement, screened=step.is_screen))
         return True
+
+    def _request(self, do: str, mode: str, target: Target, kernel: Kernel) -> dict[str, Any]:
+        return {
+            "do": do, "mode": mode, "device": plain(target.device), "challenge": kernel.challenge,
+            "source": kernel.source.decode("utf-8", "surrogateescape"),
+            "seed": self._plan.seed if kernel.seed is None else kernel.seed, "language": kernel.language,
+        }  # fmt: skip
 
     def _again(self, task: _Task) -> None:
         with self._changed:

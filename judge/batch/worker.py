@@ -23,6 +23,7 @@ from judge.errors import InternalError
 from judge.judgement import DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.languages.registry import BUILTIN_LANGUAGES
+from judge.null_baselines import time_null_kernel
 from judge.packs.collection.registry import Registry, UnknownChallenge
 from judge.packs.isolation.client import PROCESSES
 from judge.settings import JudgeSettings
@@ -53,7 +54,7 @@ class Worker:
         self._health: GpuHealth | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answer to one request: ``judgement``, ``built``, ``unusable`` or ``lost``."""
+        """Returns the answer to one request: ``judgement``, ``built``, ``timed``, ``unusable`` or ``lost``."""
         device = DeviceInfo(**request["device"])
         source = request["source"].encode("utf-8", "surrogateescape")
         try:
@@ -65,8 +66,13 @@ class Worker:
         try:
             if request["do"] == "build":
                 return self._build(source, pack, device, is_timed=request["mode"] != pipeline.Mode.CHECK)
+            if request["do"] == "build null":
+                return self._build_null_kernel(pack, device)
             if (problem := self._hold(device, shared=request["mode"] == pipeline.Mode.CHECK)) is not None:
                 return {"lost": problem}
+            if request["do"] == "time null":
+                time_null_kernel(pack, device, self._settings, warm=self._warm)
+                return {"timed": True}
             return self._judge(source, pack, device, request["seed"], request["mode"])
         except InternalError as error:
             return {"judgement": to_json(_internal_error(error, pack, device))}
@@ -96,13 +102,15 @@ class Worker:
         return pack
 
     def _build(self, source: bytes, pack: Pack, device: DeviceInfo, *, is_timed: bool) -> dict[str, Any]:
-        if is_timed:
-            # What is timed beside every kernel of the challenge, so that no GPU waits for its compiler.
-            target = BUILTIN_BACKENDS.of(device.kind).target(device)
-            BUILTIN_LANGUAGES.of(pack.build.language).build_null_kernel(pack, target, self._settings)
         report, artifact = pipeline.build(source, pack, device, self._settings)
         if artifact is None:
             return {"judgement": to_json(pipeline.compile_error(report, pack, device))}
+        return self._build_null_kernel(pack, device) if is_timed else {"built": True}
+
+    def _build_null_kernel(self, pack: Pack, device: DeviceInfo) -> dict[str, Any]:
+        """Builds what is timed beside every kernel of the challenge, so that no GPU waits for its compiler."""
+        target = BUILTIN_BACKENDS.of(device.kind).target(device)
+        BUILTIN_LANGUAGES.of(pack.build.language).build_null_kernel(pack, target, self._settings)
         return {"built": True}
 
     def _judge(self, source: bytes, pack: Pack, device: DeviceInfo, seed: int, mode: str) -> dict[str, Any]:
@@ -111,9 +119,17 @@ class Worker:
             return {"judgement": to_json(pipeline.compile_error(report, pack, device))}
         self._background.wait()
         judgement = pipeline.run(
-            artifact, report, pack, device, seed, self._settings, source=source, mode=pipeline.Mode(mode),
-            warm=self._warm, background=self._background,
-        )  # fmt: skip
+            artifact,
+            report,
+            pack,
+            device,
+            seed,
+            self._settings,
+            source=source,
+            mode=pipeline.Mode(mode),
+            warm=self._warm,
+            background=self._background,
+        )
         if self._health is not None:
             self._health.job_ended(failed=judgement.verdict is Verdict.INTERNAL_ERROR)
         return {"judgement": to_json(judgement)}
@@ -151,9 +167,7 @@ def _complain(problem: str) -> None:
 def serve(take: Callable[[], str], put: Callable[[str], None]) -> None:
     """Answers the lines that ``take`` returns, until it returns an empty one."""
     told = json.loads(take())
-    given = told["settings"]
-    paths = {name: None if given[name] is None else Path(given[name]) for name in ("data_dir", "nvcc", "locks_dir")}
-    worker = Worker(JudgeSettings(**{**given, **paths}), [Path(folder) for folder in told["packs"]])
+    worker = Worker(JudgeSettings.from_json(told["settings"]), [Path(folder) for folder in told["packs"]])
     PROCESSES.start()
     put(json.dumps({"ready": True}))
     while line := take():
@@ -162,6 +176,7 @@ def serve(take: Callable[[], str], put: Callable[[str], None]) -> None:
 
 
 def main() -> None:
+    """Serves standard input; at its end a process that is busy exits at once, with status 0."""
     lines: queue.SimpleQueue[str] = queue.SimpleQueue()
     answers = os.fdopen(os.dup(1), "w")
     # What a library prints is not an answer.

@@ -151,10 +151,31 @@ def processor_for_timing(folder: Path, *, load: HostLoad | None = None) -> Itera
     with contextlib.ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)
         for processor in processors:
-            fd = os.open(folder / f"processor-{processor}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fd = os.open(_lock_of(folder, processor), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             stack.callback(os.close, fd)
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield processor
                 return
         yield None
+
+
+def reserved_processors(folder: Path) -> frozenset[int]:
+    """Returns the processors that judgements with this ``folder`` have reserved now, this process's own included."""
+    found = set()
+    for processor in os.sched_getaffinity(0):
+        try:
+            fd = os.open(_lock_of(folder, processor), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            found.add(processor)
+        finally:
+            os.close(fd)
+    return frozenset(found)
+
+
+def _lock_of(folder: Path, processor: int) -> Path:
+    return folder / f"processor-{processor}.lock"

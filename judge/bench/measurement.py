@@ -20,8 +20,15 @@ from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
 
 _FINGERPRINT_DETAILS = (
-    "uuid_hash", "driver", "cuda_driver", "multiprocessors", "memory_bytes", "memory_clock_khz", "clock_khz",
-)  # fmt: skip
+    "uuid_hash",
+    "ordinal",
+    "driver",
+    "cuda_driver",
+    "multiprocessors",
+    "memory_bytes",
+    "memory_clock_khz",
+    "clock_khz",
+)
 
 C = TypeVar("C", bound=BenchmarkCase)
 

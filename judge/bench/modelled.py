@@ -53,6 +53,15 @@ def modelled_call(
     return ModelledCall(time.seconds, _details(time, report))
 
 
+def kernel_seconds(report: ReportClaim, build: BuildReport, gpu: Gpu) -> dict[str, float]:
+    """Returns the modelled time of all launches of each kernel, by its name, in seconds."""
+    found: dict[str, float] = {}
+    for kernel in program_time([_group(claim, build) for claim in report.profiles], gpu).kernels:
+        name = kernel_name(kernel.group.kernel)
+        found[name] = found.get(name, 0.0) + kernel.seconds
+    return found
+
+
 def _group(claim: ProfileClaim, build: BuildReport) -> LaunchGroup:
     numbers: dict[str, Any] = dict(zip(KERNEL_COUNTS, claim.numbers, strict=True))
     numbers["registers_per_thread"] = _registers(claim.kernel, build) or numbers["registers_per_thread"] or None

@@ -50,8 +50,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured: each process stops when half the 95 % interval of its median is at most ``target`` of it,
-    but not before it made ``calls`` calls, or as many as take ``seconds``."""
+    """How much is measured.
+
+    Each process stops when half the 95 % interval of its median is at most ``target`` of it, but not before it made
+    ``calls`` calls, or as many as take ``seconds``.
+    """
 
     target: float = TARGET
     calls: int = MIN_SAMPLES

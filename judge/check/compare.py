@@ -52,7 +52,7 @@ def _rescaled(expected: Expected, got: npt.NDArray[np.generic]) -> Expected:
 
 def _total(values: npt.NDArray[np.generic], finite: npt.NDArray[np.bool_]) -> float:
     """Returns the sum of the values at finite places."""
-    return float((values if finite.all() else np.where(finite, values, 0)).sum(dtype=np.float64))
+    return float(np.where(finite, values, 0).sum(dtype=np.float64))
 
 
 def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:
@@ -122,4 +122,5 @@ def _measure(
     size = np.abs(want[finite])
     with np.errstate(over="ignore"):
         relative = np.divide(error, size, out=np.zeros_like(error), where=size > 0)
+    collector.add_errors(want[finite], have[finite])
     collector.raise_errors(float(error.max()), float(relative.max()))

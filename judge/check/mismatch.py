@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.check.mismatch_map import MismatchMapper
 from judge.judgement import Mismatch
+from records import dataclass
 
 Numbers = npt.NDArray[np.integer[Any]]
 
@@ -22,6 +22,11 @@ IMPRECISE = "imprecise: "
 #: Errors up to this share of the largest value are small. Those up to so many times the allowed one lack precision;
 #: those up to more may, if the code shows why: TF32 and halves have 8,192 times the rounding errors of a float.
 _IMPRECISE_SHARE, _IMPRECISE_TIMES, _MOST_TIMES = 0.01, 200.0, 20_000.0
+
+#: From so many wrong elements on, errors of one sign are no chance, and a line through them is no coincidence.
+_FEWEST_SYSTEMATIC, _ON_A_LINE = 16, 0.999
+#: What an error that many elements share suggests, where nothing in the code is imprecise.
+PART_MISSING = ": is a part of a sum or mean missing?"
 
 #: Factors as near as this are one factor. A single number has one up to this size, and one so near 1 is none.
 _SAME_FACTOR, _LARGEST_FACTOR, _FEWEST_FACTOR = 1e-4, 1025.0, 0.02
@@ -55,6 +60,11 @@ class MismatchCollector:
     zeros: int = 0
     #: The largest finite magnitude among the expected values.
     scale: float = 0.0
+    #: How many of the wrong elements are larger than expected, and how many smaller, both by magnitude.
+    larger: int = 0
+    smaller: int = 0
+    #: Of the wrong elements' finite expected values and errors: their number, sums, sums of squares and of products.
+    moments: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(6))
     mapper: MismatchMapper = field(init=False)
     _begins_at: int = 0
 
@@ -81,6 +91,15 @@ class MismatchCollector:
         self.max_abs_error = max(absolute, self.max_abs_error or 0.0)
         self.max_rel_error = max(relative, self.max_rel_error or 0.0)
 
+    def add_errors(self, want: npt.NDArray[np.float64], have: npt.NDArray[np.float64]) -> None:
+        """Counts the directions of finite wrong elements, and whether their errors go with their values."""
+        error, growth = have - want, np.abs(have) - np.abs(want)
+        self.larger += int(np.count_nonzero(growth > 0))
+        self.smaller += int(np.count_nonzero(growth < 0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = (want.size, want.sum(), error.sum(), want @ want, error @ error, want @ error)
+            self.moments += np.array(sums, np.float64)
+
     def result(self) -> Mismatch | None:
         """Returns the mismatch; None where nothing was wrong."""
         if self.count == 0:
@@ -89,10 +108,10 @@ class MismatchCollector:
         share = f"{self.count} of {self.total} elements differ" if self.total > 1 else "the value differs"
         small = (self.max_abs_error or 0.0) <= _IMPRECISE_SHARE * self.scale
         imprecise = self.times if self.times <= _MOST_TIMES and small else None
-        told = imprecision(imprecise)
+        shared = self._shared_error() if imprecise is not None else ""
+        told = "" if shared else imprecision(imprecise)
         message = f"{told}{self.output}[{place}] is {self.got[0]}, expected {self.expected[0]}; {share}"
-        if imprecise is None:
-            message += self._pattern()
+        message += self._pattern() if imprecise is None else shared
         return Mismatch(
             output=self.output,
             indices=tuple(self.indices),
@@ -107,6 +126,20 @@ class MismatchCollector:
             map=self.mapper.result(),
             imprecise=imprecise,
         )
+
+    def _shared_error(self) -> str:
+        """Returns in words the direction or factor that all small errors share, unlike roundings; empty for none."""
+        if self.count < _FEWEST_SYSTEMATIC:
+            return ""
+        count, want, error, wants, errors, both = self.moments
+        covariance = count * both - want * error
+        spread = (count * wants - want * want) * (count * errors - error * error)
+        if spread > 0 and covariance * covariance >= _ON_A_LINE * spread:
+            return f"; the errors grow with the values, as if all shared one factor{PART_MISSING}"
+        if 0 in (self.larger, self.smaller):
+            size = "large" if self.larger else "small"
+            return f"; all that differ are too {size} in magnitude{PART_MISSING}"
+        return ""
 
     def _pattern(self) -> str:
         """Returns the common property of the wrong elements, in words; empty where there is none."""
@@ -143,6 +176,12 @@ def imprecision(times: float | None, *, has_cause: bool = False) -> str:
     return f"{IMPRECISE}largest error {f'{times:.2g}' if times < 100 else f'{times:,.0f}'} times the allowed one; "
 
 
+def without_imprecision(mismatch: Mismatch) -> Mismatch:
+    """Returns the mismatch of an answer whose small errors have another cause than rounding."""
+    begins = imprecision(mismatch.imprecise, has_cause=True)
+    return replace(mismatch, message=mismatch.message.removeprefix(begins), imprecise=None)
+
+
 def at_rows(mismatch: Mismatch, rows: Numbers | tuple[Numbers, ...]) -> Mismatch:
     """Returns the mismatch of picked rows with their row numbers in the whole output, and without a map.
 
@@ -164,8 +203,12 @@ def joined(mismatches: Sequence[Mismatch], compared: int) -> Mismatch:
     times = [mismatch.imprecise for mismatch in mismatches]
     known = [each for each in times if each is not None]
     imprecise = max(known) if len(known) == len(times) else None
+    begins = imprecision(imprecise)
+    # An error that the elements of a part share is none of rounding.
+    if any(PART_MISSING in mismatch.message for mismatch in mismatches):
+        begins = ""
     message = (
-        f"{imprecision(imprecise)}{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
+        f"{begins}{first.output}[{place}] is {first.got[0]}, expected {first.expected[0]}; "
         f"{count} of the {compared} elements checked differ"
     )
     absolutes = [mismatch.max_abs_error for mismatch in mismatches if mismatch.max_abs_error is not None]

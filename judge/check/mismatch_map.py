@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.judgement import MismatchMap
+from records import dataclass
 
 #: The most cells down and across: a map takes about two kilobytes.
 MAX_ROWS, MAX_COLUMNS = 32, 64

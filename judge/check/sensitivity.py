@@ -38,8 +38,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.check.single import run_in_single
+from records import dataclass
 
 Doubles = npt.NDArray[np.float64]
 #: The outputs by name, as a function of the inputs by name.

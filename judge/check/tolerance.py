@@ -44,9 +44,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.native.library import loaded
 from judge.wire.elements import NarrowFloat
+from records import dataclass
 
 ToleranceKind = Literal["auto", "exact", "elementwise", "sum", "dot", "softmax", "normalized", "close"]
 
@@ -127,5 +127,4 @@ class Tolerance:
 
 def _only_where_finite(bound: npt.NDArray[np.float64], values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Returns the bounds, 0 where the value is infinite or undefined: it is compared as such."""
-    finite = np.isfinite(values)
-    return bound if finite.all() else np.where(finite, bound, 0.0)
+    return np.where(np.isfinite(values), bound, 0.0)

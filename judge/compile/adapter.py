@@ -6,8 +6,8 @@ object file. It knows each parameter's kind and size only: the calling conventio
 
 from __future__ import annotations
 
-from emulator.records import dataclass
 from judge.compile.signature import Parameter, Signature, is_converted
+from records import dataclass
 
 #: The symbol that the author's function gets.
 RENAMED = "solve_as_written"

@@ -44,11 +44,12 @@ def specific_architecture(arch: str) -> str:
     return f"{arch}a" if number.isdigit() and int(number) >= _FIRST_SPECIFIC else arch
 
 
-#: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``.
+#: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``, and what CUTLASS and
+#: CuTe name after it.
 _HOPPER = re.compile(
     rb"wgmma|setmaxnreg|elect\.sync|\bcp\.(?:reduce\.)?async\.bulk|mbarrier\.(?:try_wait|expect_tx|arrive\.expect_tx)"
     rb"|barrier\.cluster|%n?cluster(?:id|_n?cta(?:id|rank))\b|\bmapa\.|__cluster_|\bthis_cluster\s*\(|CUtensorMap|cuda::ptx"
-    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk"
+    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|\bSm90\b|\bSM90_"
 )
 
 

@@ -7,10 +7,10 @@ import json
 import struct
 from dataclasses import field
 
-from emulator.records import dataclass
 from judge.compile.source_files import MAIN
 from judge.compile.target import Target
 from judge.wire.messages import NATIVE_LOADER
+from records import dataclass
 
 _MAGIC = b"gpujudge artifact 1\n"
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.compile.architecture import check_architecture, specific_architecture
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import (
@@ -23,6 +22,7 @@ from judge.compile.compiler_jail import (
     run_script,
     workplace,
 )
+from judge.compile.cutlass import headers_for, missing_headers
 from judge.compile.diagnostics import parse_resources, readable_log
 from judge.compile.jailed_compiler import language_options
 from judge.compile.kernels import kernel_name
@@ -33,6 +33,7 @@ from judge.errors import InternalError, KilledFromOutside, ToolchainMissing
 from judge.judgement import KernelResources
 from judge.sandbox.bind import Bind
 from judge.settings import JudgeSettings
+from records import dataclass
 
 _FAILED = 12
 _DISASSEMBLER = "/nvdisasm"
@@ -121,13 +122,16 @@ def assemble(source: bytes, challenge: Challenge, arch: str, settings: JudgeSett
     toolchain = find_toolchain(settings.nvcc)
     disassembler = find_disassembler(toolchain)
     walled = settings.jail != "off"
+    if (missing := missing_headers(source)) is not None:
+        return NotAssembled(missing)
+    headers = headers_for(source)
     with workplace(settings) as folder, contextlib.ExitStack() as stack:
-        binds = [Bind(disassembler, _DISASSEMBLER)]
+        binds = [Bind(disassembler, _DISASSEMBLER), *([headers.bind] if headers else [])]
         policy = compiler_policy(toolchain, settings, folder, binds=binds)
         given, placing = place_sources(stack, source, challenge.header())
         taken = [memory_file(stack, name, b"") for name in ("ptx", "sass", "resources")]
         script = _script(
-            language_options(challenge),
+            [*language_options(challenge), *(headers.options(walled=walled) if headers else ())],
             arch,
             cuda=INSIDE if walled else str(toolchain.root),
             disassembler=_DISASSEMBLER if walled else str(disassembler),

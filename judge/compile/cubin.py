@@ -44,9 +44,15 @@ def build_cubin(source: Path, compute_capability: str, folder: Path, nvcc: Path 
         environment = {**os.environ, "PATH": f"/usr/local/bin:/usr/bin:/bin:{os.environ.get('PATH', '')}"}
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", check=False, timeout=_WALL_S,
-                env=environment, cwd=scratch,
-            )  # fmt: skip
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=_WALL_S,
+                env=environment,
+                cwd=scratch,
+            )
         except subprocess.TimeoutExpired:
             raise InternalError(f"compiling {source.name} took longer than {_WALL_S:g} s") from None
         if done.returncode:

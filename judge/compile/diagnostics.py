@@ -43,6 +43,10 @@ _EMPTY_LINES = re.compile(r"\n{3,}+")
 _IN_JAIL = re.compile(rf"(?<![\w./-])/tmp/(?=[\w.+/-]{{1,500}}?(?:{'|'.join(map(re.escape, SUFFIXES))})\b)")
 #: A folder that a header's include left again: ``inc/../tile.cuh``.
 _UP_AND_DOWN = re.compile(r"(?<![\w./+-])\w[\w.+-]{0,99}/\.\./")
+_LAUNCHED_BY_A_KERNEL = "kernel launch from __device__ or __global__ functions requires separate compilation mode"
+_NO_LAUNCHES = (
+    "Kernels of a submission cannot launch kernels: the judge compiles without -rdc=true. Launch them from solve()."
+)
 _LINKER = re.compile(r"/usr/(?:bin/ld(?:\.\w++)?+|lib/[\w./+-]*+)")
 
 
@@ -66,6 +70,8 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     text = _REPEATED.sub(lambda match: f"{match[1]}\n[... {match[0].count(chr(10))} more such lines]", text)
     paragraphs = [part.strip("\n") for part in _PARAGRAPHS.split(text)]
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
+    if _LAUNCHED_BY_A_KERNEL in text:
+        unique.insert(0, _NO_LAUNCHES)
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)
 
 

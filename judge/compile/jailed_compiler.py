@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.compile.adapter import RENAMED, Adapter
 from judge.compile.architecture import is_ptx_alone, nvcc_flags, ptxas_architecture
 from judge.compile.challenge import Challenge
@@ -21,6 +20,7 @@ from judge.compile.compiler_jail import (
     run_script,
     workplace,
 )
+from judge.compile.cutlass import headers_for
 from judge.compile.diagnostics import says_killed
 from judge.compile.exported_solve import MANGLED_SOLVE
 from judge.compile.plan import (
@@ -41,6 +41,7 @@ from judge.sandbox.bind import Bind
 from judge.sandbox.launch import OUTSIDE_SIGNALS, Output, run_to_end
 from judge.sandbox.policy import Policy, build_policy
 from judge.settings import JudgeSettings
+from records import dataclass
 
 #: How often a build is repeated that was killed from outside.
 _MAX_KILLS = 2
@@ -71,8 +72,10 @@ class CompilerResult:
 
     @property
     def killed_from_outside(self) -> bool:
-        """Whether somebody outside killed it or one of its steps. No code of the submission runs here, so nothing
-        inside sends these signals."""
+        """Returns whether somebody outside killed it or one of its steps.
+
+        No code of the submission runs here, so nothing inside sends these signals.
+        """
         return not self.limited and (self.output.exit.perhaps_from_outside or bool(self.signals & OUTSIDE_SIGNALS))
 
     @property
@@ -125,9 +128,11 @@ def _compile(job: CompilerJob) -> CompilerResult:
         if is_ptx_alone(target.arch)
         else f"{cuda}/{toolchain.library('libcudart_static.a')} -ldl -lrt -lpthread"
     )
+    headers = headers_for(job.source)
     with workplace(settings) as folder, contextlib.ExitStack() as stack:
-        policy = compiler_policy(toolchain, settings, folder)
-        plan = _plan(toolchain, tuple(compiler_options(pack, target)), policy)
+        policy = compiler_policy(toolchain, settings, folder, binds=[headers.bind] if headers else [])
+        including = headers.options(walled=walled) if headers else ()
+        plan = _plan(toolchain, (*compiler_options(pack, target), *including), policy)
         given, placing = place_sources(stack, job.source, pack.header())
         lines = own_lines(job.source)
         outputs = ("library", "symbols", "definitions", "resources", "signals", "streams", "call_lines")
@@ -214,10 +219,12 @@ def _plan(toolchain: Toolchain, options: tuple[str, ...], policy: Policy) -> Pla
 
 
 def recorder_source() -> bytes:
+    """Returns the C++ source of the library that records runtime calls for audits."""
     return Path(__file__).with_name("recorder.cpp").read_bytes()
 
 
 def compiler_options(pack: Challenge, target: Target) -> list[str]:
+    """Returns nvcc's options for a submission to this challenge on this target."""
     return [*language_options(pack), "-Xcompiler", "-fPIC", *nvcc_flags(target.arch)]
 
 

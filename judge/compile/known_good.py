@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 
-from emulator.records import dataclass
 from judge.compile.diagnostics import readable_log
 from judge.compile.jailed_compiler import CompilerJob, run_compiler
 from judge.compile.plan import LINK_FAILED
@@ -12,6 +11,7 @@ from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain
 from judge.errors import InternalError
 from judge.settings import JudgeSettings
+from records import dataclass
 
 _KNOWN_GOOD = b'__global__ void k(int* p) { *p = 1; }\nextern "C" void solve(int* p) { k<<<1, 1>>>(p); }\n'
 

@@ -19,9 +19,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from emulator.records import dataclass
 from judge.compile.source import strip_directives, strip_noise
 from judge.compile.source_files import join_continued
+from records import dataclass
 
 GRAM, WINDOW = 12, 8
 #: A passage that more sources have is no sign: everybody computes a thread's index. It also bounds the work.

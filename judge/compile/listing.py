@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from emulator.records import dataclass
 from judge.compile.source_files import ONE_FILE, OwnLines
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

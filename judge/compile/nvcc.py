@@ -17,6 +17,7 @@ from judge.compile.architecture import nvcc_flags
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
+from judge.compile.cutlass import headers_for, missing_headers
 from judge.compile.diagnostics import capped, exhausted, parse_resources, readable_log
 from judge.compile.exported_solve import check_solve, needed_adapter, wanted_overload
 from judge.compile.jailed_compiler import (
@@ -51,7 +52,8 @@ def build_submission(
     started_s = time.monotonic()
     problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
     target = Target(target.kind, architecture_for(source, target))
-    problem = problem or check_files(source) or unmet(source, target.arch)
+    headers = headers_for(source)
+    problem = problem or check_files(source) or unmet(source, target.arch) or missing_headers(source)
     if problem is not None:
         return _compile_error(problem, started_s), None
     toolchain = find_toolchain(settings.nvcc)
@@ -59,6 +61,7 @@ def build_submission(
     options = [
         *compiler_options(pack, target),
         *pack.build.libraries,
+        *([f"CUTLASS {headers.version}"] if headers else []),
         *([hashlib.sha256(recorder).hexdigest()] * recorded),
     ]
     key = cache.build_key(source, pack.header(), pack.signature_text, options, toolchain.identity)
@@ -154,7 +157,11 @@ def _judge_result(
         registers=registers,
         call_lines=result.call_lines,
         compiler_version=toolchain.version,
-        compiler_options=(f"-std={pack.build.std}", *nvcc_flags(target.arch)),
+        compiler_options=(
+            f"-std={pack.build.std}",
+            *nvcc_flags(target.arch),
+            *([f"CUTLASS {headers.version}"] if (headers := headers_for(source)) else []),
+        ),
     )
 
 

@@ -13,13 +13,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.compile.narrowing import WIDE
+from records import dataclass
 
 #: The exit codes of the script. Any other means that a compiler crashed or the shell failed.
 HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED = 11, 12, 13, 14
 FAILURES = (HOST_FAILED, DEVICE_FAILED, COMPILE_FAILED, LINK_FAILED)
-#: What the names of the driver's functions begin with that the emulator has (emulator/native/libcudart.map).
+#: What the names of the driver's functions begin with that submissions have on the emulator (emulator/native/driver).
 _EMULATED_DRIVER = "cuTensorMap"
 #: The symbols that the script considers. The assembler allows any characters between quotes; a ``solve`` with the types
 #: of a challenge needs none but these.
@@ -237,8 +237,10 @@ def _pattern(name: str) -> str:
 
 
 def _call_lines(fd: int, own: str) -> list[str]:
-    """Returns the commands that write the lines of calls and of accesses to memory, and take the debug information
-    away that told them. An access to the stack, or by the instruction pointer, is none that the device shares.
+    """Returns the commands that write the lines of calls and of accesses to memory.
+
+    They also take the debug information away that gave these lines. An access to the stack, or by the instruction
+    pointer, is not one that the device shares.
 
     What a launch consists of, down to the kernel's own line, is passed over. Nothing depends on these lines, so that a
     failure is not an error. ``own`` is the pattern of the source's files.

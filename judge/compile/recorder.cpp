@@ -1,5 +1,5 @@
-// Writes down what a submission asks of the CUDA runtime. Linked into it with --wrap, so that each call that it makes to one of
-// the functions below comes here first. judge/runner/cuda/recording_reader.py reads what is written.
+// Writes down what a submission asks of the CUDA runtime. Linked into it with --wrap, so that each call that it makes
+// to one of the functions below comes here first. judge/runner/cuda/recording_reader.py reads what is written.
 //
 // The process says where to: the environment variable holds the address of a Target. Without it nothing is written.
 
@@ -38,10 +38,10 @@ struct Kernel {
 struct Recorder {
     Target *target = nullptr;
     std::vector<uint8_t> data;
-    std::map<const void *, Kernel> kernels;               // by the host's stub
-    std::map<const void *, const void *> stubs;           // by the runtime's handle
-    std::map<const void *, std::string> variables;        // by the host's shadow
-    std::map<const void *, uint64_t> addresses;           // of those that were written
+    std::map<const void *, Kernel> kernels;         // by the host's stub
+    std::map<const void *, const void *> stubs;     // by the runtime's handle
+    std::map<const void *, std::string> variables;  // by the host's shadow
+    std::map<const void *, uint64_t> addresses;     // of those that were written
     uint32_t numbers = 0;
 
     Recorder() {
@@ -104,7 +104,8 @@ Kernel *find(const void *function) {
         Parameter parameter;
         for (size_t i = 0; cudaFuncGetParamInfo(key, i, &parameter.offset, &parameter.size) == cudaSuccess; i++) {
             kernel_found.parameters.push_back(parameter);
-            if (parameter.offset + parameter.size > kernel_found.bytes) kernel_found.bytes = parameter.offset + parameter.size;
+            if (parameter.offset + parameter.size > kernel_found.bytes)
+                kernel_found.bytes = parameter.offset + parameter.size;
         }
         cudaGetLastError();  // that of the parameter after the last
         Line line(kernel);
@@ -175,18 +176,18 @@ char *note_variable(const void *symbol, void *known = nullptr) {
 }  // namespace
 
 // The function itself, and what is called in its place.
-#define WRAP(type, name, ...)               \
+#define WRAP(type, name, ...)                   \
     extern "C" type __real_##name(__VA_ARGS__); \
     extern "C" type __wrap_##name(__VA_ARGS__)
 
-WRAP(void, __cudaRegisterFunction, void **binary, const char *stub, char *device, const char *name, int threads, uint3 *tid,
-     uint3 *bid, dim3 *block, dim3 *grid, int *warp) {
+WRAP(void, __cudaRegisterFunction, void **binary, const char *stub, char *device, const char *name, int threads,
+     uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid, int *warp) {
     recorder().kernels[stub].name = name;
     __real___cudaRegisterFunction(binary, stub, device, name, threads, tid, bid, block, grid, warp);
 }
 
-WRAP(void, __cudaRegisterVar, void **binary, char *host, char *device, const char *name, int ext, size_t size, int constant,
-     int global) {
+WRAP(void, __cudaRegisterVar, void **binary, char *host, char *device, const char *name, int ext, size_t size,
+     int constant, int global) {
     recorder().variables[host] = name;
     __real___cudaRegisterVar(binary, host, device, name, ext, size, constant, global);
 }
@@ -211,8 +212,8 @@ WRAP(cudaError_t, cudaLaunchKernel, const void *kernel, dim3 grid, dim3 block, v
     return __real_cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 
-WRAP(cudaError_t, cudaLaunchCooperativeKernel, const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
-     cudaStream_t stream) {
+WRAP(cudaError_t, cudaLaunchCooperativeKernel, const void *kernel, dim3 grid, dim3 block, void **arguments,
+     size_t shared, cudaStream_t stream) {
     note_launch(kernel, grid, block, arguments, shared, stream, true);
     return __real_cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
 }
@@ -301,7 +302,8 @@ WRAP(cudaError_t, cudaGetSymbolAddress, void **out, const void *symbol) {
     return error;
 }
 
-WRAP(cudaError_t, cudaMemcpyToSymbol, const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind) {
+WRAP(cudaError_t, cudaMemcpyToSymbol, const void *symbol, const void *from, size_t size, size_t offset,
+     cudaMemcpyKind kind) {
     if (char *to = note_variable(symbol)) note_copy(to + offset, from, size, kind, nullptr);
     return __real_cudaMemcpyToSymbol(symbol, from, size, offset, kind);
 }
@@ -317,16 +319,17 @@ WRAP(cudaError_t, cudaMemcpyFromSymbol, void *to, const void *symbol, size_t siz
     return __real_cudaMemcpyFromSymbol(to, symbol, size, offset, kind);
 }
 
-WRAP(cudaError_t, cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
-     cudaStream_t stream) {
+WRAP(cudaError_t, cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t size, size_t offset,
+     cudaMemcpyKind kind, cudaStream_t stream) {
     if (char *from = note_variable(symbol)) note_copy(to, from + offset, size, kind, stream);
     return __real_cudaMemcpyFromSymbolAsync(to, symbol, size, offset, kind, stream);
 }
 
-// What cannot be done again: it goes on to the function itself with all of its arguments, and the recording is of no use.
-// None of these has arguments of floating point.
+// What cannot be done again: it goes on to the function itself with all of its arguments, and the recording is of no
+// use. None of these has arguments of floating point.
 extern "C" __attribute__((visibility("hidden"))) void recorder_refuses(const char *name) { recorder().refuse(name); }
 
+// clang-format off: a line of the assembler on each line
 #define REFUSE(name)                                                              \
     __asm__(".pushsection .text\n"                                                \
             ".globl __wrap_" #name "\n.hidden __wrap_" #name "\n"                 \
@@ -336,6 +339,7 @@ extern "C" __attribute__((visibility("hidden"))) void recorder_refuses(const cha
             "  add $8, %rsp\n  pop %r9\n  pop %r8\n  pop %rcx\n  pop %rdx\n  pop %rsi\n  pop %rdi\n"       \
             "  jmp __real_" #name "@PLT\n"                                        \
             "1: .string \"" #name "\"\n.popsection\n")
+// clang-format on
 
 REFUSE(cudaGraphLaunch);
 REFUSE(cudaStreamBeginCapture);

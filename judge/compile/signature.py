@@ -12,8 +12,8 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from emulator.records import dataclass
 from judge.compile.source import strip_directives, strip_noise
+from records import dataclass
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|::|\.\.\.|\d[\w.']*|\S")
 _CALLED = re.compile(r"solve(?<![\w:.>~]solve)\s*+\(")

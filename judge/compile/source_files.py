@@ -14,8 +14,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping
 
-from emulator.records import dataclass
 from judge.compile.source import strip_noise
+from records import dataclass
 
 #: The name under which the file with ``solve`` is compiled.
 MAIN = "kernel.cu"
@@ -164,8 +164,11 @@ def moves_lines(source: str) -> bool:
 
 
 def sent_files(files: Iterable[tuple[str, bytes]], suffixes: tuple[str, ...] = (".cu", ".cpp", ".cc")) -> bytes:
-    """Returns the source of files that were sent together: the first that names ``solve`` and ends with one of
-    ``suffixes`` is the one to compile, and the others are its headers. Raises SourceFilesError where none is."""
+    """Returns the source of files that were sent together.
+
+    The first that names ``solve`` and ends with one of ``suffixes`` is the one to compile, and the others are its
+    headers. Raises SourceFilesError if there is none.
+    """
     sent = list(files)
     if not sent:
         raise SourceFilesError("No file was sent.")

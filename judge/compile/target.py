@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from emulator.records import dataclass
 from judge.judgement import DeviceKind
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

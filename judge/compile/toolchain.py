@@ -20,9 +20,9 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.errors import ToolchainMissing
 from judge.sandbox.cgroup_hierarchy import is_owner_alive, own_identity
+from records import dataclass
 
 #: The toolkit's path inside a jail.
 INSIDE = "/cuda"
@@ -46,7 +46,7 @@ class Toolchain:
 
     @property
     def version(self) -> str:
-        """nvcc's release, such as ``13.0``."""
+        """The release of nvcc, such as ``13.0``."""
         match = re.search(r"release (\d+\.\d+)", self.nvcc_version)
         return match[1] if match else "unknown"
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from emulator.records import dataclass
 from judge.packs.form.argument import Argument
 from judge.packs.form.expressions import Expression, Number
 from judge.packs.pack import Pack, Parameter
 from judge.wire.elements import Element
+from records import dataclass
 
 #: Names that the generated code uses itself.
 _TAKEN = frozenset({"min", "max", "ceil_div", "torch", "ctypes", "stream", "device", "launch", "self"})

@@ -49,9 +49,15 @@ def grade(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
         ]  # fmt: skip
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=work, check=False,
-                stdin=subprocess.DEVNULL, **_user(settings),
-            )  # fmt: skip
+                command,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+                cwd=work,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                **_user(settings),
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             return _failed(f"The judge did not run: {error}. Tell your instructor.")
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from judge.compile.architecture import is_ptx_alone, specific_architecture
+from judge.compile.jailed_compiler import language_options
 from judge.compile.source_files import SUPPLIED, split_files
 from judge.export import python
 from judge.export.call import TORCH_TYPES, ExportedCall, identifier
@@ -9,13 +11,19 @@ from judge.export.samples import samples_of
 from judge.export.torch_extras import extras
 
 
-def torch_package(call: ExportedCall, source: bytes) -> dict[str, bytes]:
-    """Returns the files of the package by their paths."""
+def torch_package(call: ExportedCall, source: bytes, arch: str) -> dict[str, bytes]:
+    """Returns the files of the package by their paths.
+
+    For an ``arch`` such as ``sm_90`` the package is compiled for that GPU with all of its instructions; for a virtual
+    one, PyTorch chooses the architectures.
+    """
     inner = call.name
     texts = {
         **extras(call),
         f"{inner}/op.py": _operator(call),
-        f"{inner}/extension.py": _EXTENSION.format(name=call.name),
+        f"{inner}/extension.py": _EXTENSION.format(
+            name=call.name, options=", ".join(map(repr, _nvcc_options(call, arch)))
+        ),
         f"{inner}/csrc/entry.cu": _entry(call),
         f"{inner}/csrc/binding.cpp": _binding(call),
         f"{inner}/csrc/{SUPPLIED}": call.pack.header(),
@@ -26,6 +34,16 @@ def torch_package(call: ExportedCall, source: bytes) -> dict[str, bytes]:
         **{path: text.encode() for path, text in texts.items()},
         "tests/samples.npz": samples_of(call.pack),
     }
+
+
+def _nvcc_options(call: ExportedCall, arch: str) -> list[str]:
+    """Returns the options with which the kernel was judged, without the folder, which PyTorch names."""
+    options = [option for option in language_options(call.pack) if not option.startswith("-I")]
+    if is_ptx_alone(arch):
+        return options
+    # PyTorch asks for sm_90 of its own, which lacks the instructions of sm_90a. With this it asks for nothing.
+    number = specific_architecture(arch).removeprefix("sm_")
+    return [*options, f"-gencode=arch=compute_{number},code=sm_{number}"]
 
 
 def _operator(call: ExportedCall) -> str:
@@ -197,12 +215,14 @@ def _({parameters}):
 
 _EXTENSION = '''"""The compiled part: what ``pip install .`` built, or else what the first call compiles."""
 
+import contextlib
+import ctypes
 import functools
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "csrc"
-#: PyTorch takes the operators of half and bfloat16 away, which kernels may use.
-NVCC = ["-O3", *(f"-U__CUDA_NO_{{each}}__" for each in (
+#: The options with which the kernel was judged. PyTorch takes operators of half and bfloat16 away, which it may use.
+NVCC = [{options}, *(f"-U__CUDA_NO_{{each}}__" for each in (
     "HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"
 ))]
 
@@ -210,6 +230,9 @@ NVCC = ["-O3", *(f"-U__CUDA_NO_{{each}}__" for each in (
 @functools.cache
 def extension():
     """Returns the module with ``launch``."""
+    # Nothing links CUDA's driver, in which a kernel may call functions (cuTensorMapEncodeTiled).
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("libcuda.so.1", mode=ctypes.RTLD_GLOBAL)
     try:
         from . import _C
     except ImportError:

@@ -1,1 +1,1 @@
-"""GPUs as the trusted side knows them: the catalogue, NVML, health, calibration and the device lock."""
+"""GPUs as the trusted side knows them: which there are, NVML, health, calibration and the device lock."""

@@ -41,9 +41,15 @@ class GpuHealth:
     """The health of one GPU, checked by its worker before each job. ``runners`` is how many may wait on it."""
 
     def __init__(
-        self, device: DeviceInfo, settings: JudgeSettings, watch: GpuWatch | None, trial: Trial, *, runners: int,
+        self,
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        watch: GpuWatch | None,
+        trial: Trial,
+        *,
+        runners: int,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._path = _path(settings, device)
         self._watch = watch
         self._trial = trial

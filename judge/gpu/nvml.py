@@ -154,7 +154,7 @@ def open_watch(identity: str) -> GpuWatch | None:
 
 
 def watch_device(device: DeviceInfo) -> GpuWatch | None:
-    """Returns the watch of a GPU of the catalogue; None without a PCI bus id, and without NVML."""
+    """Returns the watch of a GPU that was found; None without a PCI bus id, and without NVML."""
     bus_id = device.details.get("pci_bus_id")
     return open_watch(str(bus_id)) if bus_id else None
 

@@ -1,4 +1,4 @@
-"""Tries a GPU in a process of its own: does it compute, and does its memory leak from process to process?
+"""Tries a GPU in a process of its own: whether it computes, and whether its memory leaks to others.
 
 ``python -m judge.gpu.trial ORDINAL CUBIN fill`` fills most of the free memory with random words and reads it back;
 ``... inspect`` allocates as much and reads what it finds there. Each prints the exclusive or of all words. ``inspect``
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from judge.compile.cubin import build_cubin
@@ -43,23 +44,42 @@ def remembers(device: DeviceInfo, settings: JudgeSettings) -> bool:
     return _run(device, settings, "inspect", 0) != 0
 
 
+def said_profiled(device: DeviceInfo, settings: JudgeSettings, profiler: Sequence[str]) -> str:
+    """Returns the output of a profiler of a kernel of ours on the GPU. Raises InternalError."""
+    done = _ended(device, settings, "inspect", _SOME_BYTES, profiler)
+    return done.stdout + done.stderr
+
+
 def _run(device: DeviceInfo, settings: JudgeSettings, what: str, size: int) -> int:
-    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
-    ordinal = str(device.details.get("ordinal", 0))
-    command, environment = own_process("judge.gpu.trial", ordinal, str(cubin), what, str(size))
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, errors="replace", timeout=_WALL_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise InternalError(f"the GPU did not answer within {_WALL_S:g} s") from None
+    done = _ended(device, settings, what, size)
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         raise InternalError(lines[-1] if lines else f"the process ended with {done.returncode}")
     return int(done.stdout)
 
 
+def _ended(
+    device: DeviceInfo, settings: JudgeSettings, what: str, size: int, profiler: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
+    ordinal = str(device.details.get("ordinal", 0))
+    command, environment = own_process("judge.gpu.trial", ordinal, str(cubin), what, str(size))
+    try:
+        return subprocess.run(
+            [*profiler, *command],
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_WALL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise InternalError(f"the GPU did not answer within {_WALL_S:g} s") from None
+
+
 def main(ordinal: int, cubin: str, what: str, size: int) -> None:
+    """Prints the exclusive or of all words in ``size`` bytes of the GPU; 0: of most that is free."""
     import numpy as np
     import pycuda.driver as cuda
 

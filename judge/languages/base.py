@@ -14,6 +14,7 @@ from judge.compile.target import Target
 from judge.judgement import BuildReport, DeviceKind
 from judge.settings import JudgeSettings
 from judge.wire.call_shapes import CallShape
+from judge.wire.python_program import Choice, TunedKernel
 
 if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
@@ -85,6 +86,16 @@ class Language(Protocol):
 
         Raises InternalError where the source is not at fault, and where this language has none to show.
         """
+
+    def tuned(self, artifact: Artifact) -> Sequence[TunedKernel]:
+        """Returns the kernels of an artifact with several configurations to choose from."""
+        del artifact
+        return ()
+
+    def choose(self, artifact: Artifact, rounds: Sequence[Choice]) -> Artifact:
+        """Returns the artifact with these choices of configurations: the first call has the first one, and so on."""
+        del rounds
+        return artifact
 
     def headline(self, report: BuildReport) -> str:
         """Returns the line of a failed build's log that says what is wrong; empty where none does."""

@@ -15,8 +15,10 @@ _log = logging.getLogger(__name__)
 
 
 def prepare(data_dir: Path, say: Callable[[str], None] = lambda _: None) -> None:
-    """Builds the library in the data folder when it is not there (some two seconds), and has this process use it from
-    now on. Without a compiler a warning says why, once, and NumPy does the work. ``say`` gets a message before a build.
+    """Builds the library in the data folder if it is not there, and has this process use it from now on.
+
+    A build takes some two seconds. Without a compiler a warning says why, once, and NumPy does the work. ``say`` gets a
+    message before a build.
     """
     folder = data_dir / "native"
     if library.loaded() is None:

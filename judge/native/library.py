@@ -63,14 +63,22 @@ class NativeLibrary:
     def fill(
         self, recipe: Recipe, start: int, out: npt.NDArray[np.generic], threads: int, pool: Key | None = None
     ) -> None:
-        """Fills ``out``, contiguous and of the recipe's type, with the elements from number ``start`` on, sentinels and
-        changes apart. ``pool`` is the key of the pool that they are mixed with, None without one."""
+        """Fills ``out`` with the elements of a recipe from number ``start`` on, sentinels and changes apart.
+
+        ``out`` is contiguous and of the recipe's type. ``pool`` is the key of the pool that they are mixed with, None
+        without one.
+        """
         self.fill_runs(recipe, np.array([start], np.uint64), np.array([out.size], np.uint64), out, threads, pool)
 
     def fill_runs(
-        self, recipe: Recipe, starts: Numbers, ends: Numbers, out: npt.NDArray[np.generic], threads: int,
+        self,
+        recipe: Recipe,
+        starts: Numbers,
+        ends: Numbers,
+        out: npt.NDArray[np.generic],
+        threads: int,
         pool: Key | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Fills ``out`` with runs of elements, one after another, sentinels and changes apart.
 
         Run i holds the elements from number ``starts[i]`` on and ends before ``out[ends[i]]``; the last one fills up
@@ -106,8 +114,10 @@ class NativeLibrary:
     def digest_pieces(
         self, data: Bytes, piece_bytes: int, threads: int, picked: Numbers | None = None, *, portable: bool = False
     ) -> Bytes:
-        """Returns the SHA-256 digests, one after another, of the pieces of ``data`` (one empty piece where it has no
-        bytes), or of the ``picked`` ones. ``portable`` avoids the processor's SHA instructions."""
+        """Returns the SHA-256 digests of the pieces of ``data``, or of the ``picked`` ones, in order.
+
+        Without bytes there is one empty piece. ``portable`` avoids the processor's SHA instructions.
+        """
         pieces = max(1, -(-data.size // piece_bytes))
         if picked is not None:
             picked = np.ascontiguousarray(picked, np.uint64)
@@ -116,30 +126,46 @@ class NativeLibrary:
             pieces = picked.size
         digests = np.empty(pieces * _DIGEST_BYTES, np.uint8)
         self._digest_pieces(
-            _address(data), data.size, piece_bytes, None if picked is None else _address(picked), pieces, portable,
-            _address(digests), max(1, threads),
-        )  # fmt: skip
+            _address(data),
+            data.size,
+            piece_bytes,
+            None if picked is None else _address(picked),
+            pieces,
+            portable,
+            _address(digests),
+            max(1, threads),
+        )
         return digests
 
     def bounds(
         self, values: Doubles, magnitude: Doubles | None, growth: float, factor: float, written: float, least: float
     ) -> Doubles:
-        """Returns ``(growth · |R| + M) · factor + written · |R| + least`` for each R of ``values`` and M of
-        ``magnitude`` (|R| where that is None); 0 where R is not finite."""
+        """Returns ``(growth · |R| + M) · factor + written · |R| + least`` for each R of ``values``.
+
+        M is the one of ``magnitude``, |R| where that is None. The bound is 0 where R is not finite.
+        """
         wanted = np.ascontiguousarray(values, np.float64)
         scale = None if magnitude is None else np.ascontiguousarray(magnitude, np.float64)
         if scale is not None and scale.shape != wanted.shape:
             raise ValueError(f"magnitudes of shape {scale.shape} for values of shape {wanted.shape}")
         bound = np.empty(values.shape)
         self._bounds(
-            _address(wanted), None if scale is None else _address(scale), wanted.size, growth, factor, written, least,
+            _address(wanted),
+            None if scale is None else _address(scale),
+            wanted.size,
+            growth,
+            factor,
+            written,
+            least,
             _address(bound),
-        )  # fmt: skip
+        )
         return bound
 
     def all_near(self, values: npt.NDArray[Any], bound: Doubles, actual: npt.NDArray[np.generic]) -> bool:
-        """Returns whether every element of ``actual`` (float32 or float64) differs from that of ``values`` by a finite
-        number no larger than its ``bound``."""
+        """Returns whether every element of ``actual`` lies within its ``bound`` of that of ``values``.
+
+        ``actual`` is of float32 or float64. A difference that is not finite is too large.
+        """
         if not values.shape == bound.shape == actual.shape:
             raise ValueError(f"shapes {values.shape}, {bound.shape} and {actual.shape}")
         single = actual.dtype == np.float32

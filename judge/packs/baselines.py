@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from emulator.records import dataclass
 from judge.packs.errors import PackError
+from records import dataclass
 
 FILE = "baselines.py"
 #: The challenges that come with gpujudge.
@@ -32,9 +32,12 @@ Module = Literal["torch", "cupy"]
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A library's call. ``library`` is what people know it by (cuBLAS), ``module`` the Python module that calls it,
-    ``conditions`` what it is called with (TF32 off), empty where there is nothing to say. ``on_cpu`` says whether
-    tests may make the call on the CPU: what PyTorch has there may not exist, or may round differently."""
+    """A library's call.
+
+    ``library`` is what people know it by (cuBLAS), ``module`` the Python module that calls it, ``conditions`` what it
+    is called with (TF32 off), empty where there is nothing to say. ``on_cpu`` says whether tests may make the call on
+    the CPU: what PyTorch has there may not exist, or may round differently.
+    """
 
     name: str
     library: str

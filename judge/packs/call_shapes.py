@@ -43,7 +43,7 @@ def has_decoys(kind: DeviceKind) -> bool:
 
 def _decoys(pack: Pack, case: Case) -> Iterator[Case]:
     yield decoy(pack, case, lambda sizes: sizes[0])
-    drawing = random.Random(case.id)
+    drawing = random.Random(case.id)  # noqa: S311 (the same each time)
     for _ in itertools.repeat(None, _DRAWN):
         yield decoy(pack, case, drawing.choice)
 

@@ -26,7 +26,14 @@ def complaint_of_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[
     """
     if not pack.reference.defines("check"):
         return None
-    return _complaint(pack, case, inputs, outputs)
+    return checked_mismatch(pack, _complaint(pack, case, inputs, outputs))
+
+
+def checked_mismatch(pack: Pack, found: object) -> Mismatch | None:
+    """Returns the mismatch, if any, that a pack's process found. Raises PackError where it says something else."""
+    if found is None or isinstance(found, Mismatch):
+        return found
+    raise PackError(pack.reference.path, "", "sends what is neither a mismatch nor none")
 
 
 @runs_pack_code

@@ -15,10 +15,11 @@ from judge.check.tolerance import Expected, Tolerance
 from judge.judgement import Mismatch
 from judge.packs import sizes
 from judge.packs.auto_tolerance import allowances
-from judge.packs.checkers import complaint_of_check
+from judge.packs.checkers import checked_mismatch, complaint_of_check
 from judge.packs.data.inputs import Inputs
 from judge.packs.data.lazy_array import real_arrays
 from judge.packs.data.streams import Stream
+from judge.packs.errors import PackError
 from judge.packs.form.argument import Argument
 from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.pack import Case, Pack
@@ -66,7 +67,7 @@ def spot_check(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any
     """
     if not pack.reference.defines("spot_check"):
         return check_outputs(pack, case, real_arrays(inputs), real_arrays(outputs))
-    return _check_parts(pack, case, inputs, outputs, seed)
+    return checked_mismatch(pack, _check_parts(pack, case, inputs, outputs, seed))
 
 
 @runs_pack_code
@@ -100,7 +101,15 @@ def expected_outputs(pack: Pack, case: Case, inputs: Inputs) -> dict[str, Expect
     ``inputs`` are as they were before the call.
     """
     compared = [output for output in pack.outputs if output.tolerance is not None]
-    return _expected_outputs(pack, case, inputs) if compared else {}
+    if not compared:
+        return {}
+    expected = _expected_outputs(pack, case, inputs)
+    shapes = {output.name: sizes.shape(case, output) for output in compared}
+    if not isinstance(expected, dict) or shapes != {
+        name: each.values.shape if isinstance(each, Expected) else None for name, each in expected.items()
+    }:
+        raise PackError(pack.reference.path, "reference", "sends what are not the outputs of its challenge")
+    return expected
 
 
 @runs_pack_code

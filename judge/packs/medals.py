@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from emulator.records import dataclass
+from records import dataclass
 
 Medal = Literal["gold", "silver", "bronze"]
 NAME = "medals.json"

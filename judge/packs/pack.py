@@ -12,7 +12,6 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.packs.baselines import Baselines
@@ -22,6 +21,7 @@ from judge.packs.form.argument import Argument
 from judge.packs.form.expressions import Constraint, Expression, Number
 from judge.packs.medals import Medals
 from judge.packs.reference import Reference
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.wire.call_shapes import CallShape
@@ -59,8 +59,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class PackLimits:
-    """``wall_s`` bounds one call of ``solve``; ``memory_mib`` what it may allocate on the device beyond its
-    arguments."""
+    """The limits of a challenge.
+
+    ``wall_s`` bounds one call of ``solve``; ``memory_mib`` what it may allocate on the device beyond its arguments.
+    """
 
     wall_s: float
     memory_mib: int
@@ -156,8 +158,10 @@ def _no_shapes(_: Pack, __: DeviceKind) -> tuple[CallShape, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """One challenge. ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for
-    descriptions."""
+    """One challenge.
+
+    ``digest`` covers what decides a judgement: ``reference.py``, and ``challenge.toml`` but for descriptions.
+    """
 
     slug: str
     title: str
@@ -193,6 +197,8 @@ class Pack:
     unreached: Mapping[str, str] = field(default_factory=dict)
     #: What ``call_shapes`` returns (judge.packs.call_shapes).
     shapes_of: Callable[[Pack, DeviceKind], Sequence[CallShape]] = field(repr=False, compare=False, default=_no_shapes)
+    #: Whether its code runs only where it cannot read the judge's files, and on no GPU: nobody vouches for its author.
+    confined: bool = False
     #: By metric, from our own kernels (judge.packs.medals).
     default_medals: Mapping[str, Medals] = field(default_factory=dict)
 

@@ -104,8 +104,10 @@ def _local_reference(path: Path, module_name: str, defined: frozenset[str]) -> R
 
 
 def read_reference(path: Path, module_name: str) -> Reference:
-    """Returns the functions of the file, not imported yet. Raises PackError if it is not Python or lacks
-    ``reference``."""
+    """Returns the functions of the file, not imported yet.
+
+    Raises PackError if it is not Python or lacks ``reference``.
+    """
     if not path.is_file():
         raise PackError(path, "", "is missing; it must define reference(**inputs)")
     try:

@@ -11,8 +11,10 @@ from judge.wire.elements import Element
 
 
 class OutputSpec(NamedTuple):
-    """A written argument, as the runner has to know it. ``initial`` is what it holds on entry; ``input``
-    means its own input."""
+    """A written argument, as the runner has to know it.
+
+    ``initial`` is what it holds on entry; ``input`` means its own input.
+    """
 
     shape: tuple[int, ...]
     element: Element

@@ -15,8 +15,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from emulator.records import dataclass
 from judge.packs.pack import Pack
+from records import dataclass
 
 #: The kernels of a challenge without a ladder.
 _WITHOUT_LADDER = ("plain", "tuned")

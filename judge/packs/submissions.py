@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.judgement import Judgement
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack
 from judge.verdict import Verdict
+from records import dataclass
 
 _EXPECT = re.compile(r"//\s*expect:\s*(.*)")
 _FOLDERS = {verdict.name.lower(): verdict for verdict in Verdict if verdict is not Verdict.INTERNAL_ERROR}

@@ -311,9 +311,16 @@ def _own_frames(frames: Sequence[Frame]) -> tuple[int, ...]:
 
 def _extent(extent: SharedExtent) -> ExtentClaim:
     return ExtentClaim(
-        extent.kernel, extent.file, extent.launch, extent.begin, extent.end, extent.line, extent.is_write,
-        extent.first, extent.last,
-    )  # fmt: skip
+        extent.kernel,
+        extent.file,
+        extent.launch,
+        extent.begin,
+        extent.end,
+        extent.line,
+        extent.is_write,
+        extent.first,
+        extent.last,
+    )
 
 
 def _party(other: Party) -> PartyClaim:

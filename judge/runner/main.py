@@ -219,9 +219,13 @@ def serve(channel: Channel, runner: Runner) -> None:
         awake_s = _AWAKE_S if runner.call_is_ready else 0.0
 
 
-def run(argv: list[str]) -> NoReturn:
-    """Serves until the supervisor closes the socket, and ends the process. ``argv`` names the four descriptors."""
-    die_with_parent()
+def run(argv: list[str], *, with_parent: bool = True) -> NoReturn:
+    """Serves until the supervisor closes the socket, and ends the process. ``argv`` names the four descriptors.
+
+    ``with_parent``: it ends with the thread that started it.
+    """
+    if with_parent:
+        die_with_parent()
     status = 0
     try:
         channel_fd, input_fd, output_fd, library_fd = (int(text) for text in argv)

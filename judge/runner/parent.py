@@ -18,11 +18,8 @@ from judge.wire.last_word import LARGEST_EXIT_MARK, LARGEST_MARK, MARK_FD, LastW
 
 
 def main(argv: list[str]) -> None:
-    word_fd, *runner_fds = (int(text) for text in argv)
-    # Duplicates any descriptor numbered MARK_FD, since the mark needs that number.
-    word_fd, *runner_fds = (os.dup(fd) if fd == MARK_FD else fd for fd in (word_fd, *runner_fds))
-    made = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-    os.dup2(made, MARK_FD, inheritable=False)
+    """Forks the runner, waits for its end, and writes its ``LastWord``; exits as the runner did."""
+    made, (word_fd, *runner_fds) = open_mark([int(text) for text in argv])
     child = os.fork()
     if child == 0:
         os.close(made)
@@ -39,6 +36,14 @@ def main(argv: list[str]) -> None:
     last = _last_word(child, runner_fds)
     os.write(word_fd, last.pack())
     os._exit(128 + last.signal if last.signal is not None else last.status >> 8)
+
+
+def open_mark(fds: list[int]) -> tuple[int, list[int]]:
+    """Opens the mark under its number. Returns its other descriptor, and ``fds`` without that number."""
+    moved = [os.dup(fd) if fd == MARK_FD else fd for fd in fds]
+    made = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+    os.dup2(made, MARK_FD, inheritable=False)
+    return made, moved
 
 
 def _last_word(child: int, runner_fds: list[int]) -> LastWord:

@@ -50,8 +50,10 @@ class Reservation:
         return self._write(self._staged, request)
 
     def beside(self, recipe: Recipe | None, size: int) -> Buffer | None:
-        """Returns the source of an input of ``size`` bytes beside its key: its staged copy or its part of the pool;
-        None if nothing."""
+        """Returns the source of an input of ``size`` bytes beside its key; None if there is none.
+
+        It is the input's staged copy, or its part of the pool.
+        """
         if recipe is None or (recipe.kind is not Kind.MASKED and recipe.pool is None):
             return None
         if recipe.kind is Kind.MASKED:

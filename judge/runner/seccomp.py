@@ -82,8 +82,8 @@ def before_load_program(pid: int, *, allow_executable: bool) -> bytes:
             # Drivers try Unix sockets to their daemons and do without; no honest code here uses another family.
             *when("socket", 0, JUMP_EQUAL, _AF_UNIX, ERRNO | errno.EPERM),
             *deny(("socket",), KILL_PROCESS),
-            *unless("kill", 0, JUMP_EQUAL, pid, KILL_PROCESS),
-            *unless("tgkill", 0, JUMP_EQUAL, pid, KILL_PROCESS),
+            *unless("kill", 0, JUMP_EQUAL, [pid], KILL_PROCESS),
+            *unless("tgkill", 0, JUMP_EQUAL, [pid], KILL_PROCESS),
             # The runner is undumpable, which keeps /proc/self/mem closed.
             *when("prctl", 0, JUMP_EQUAL, _PR_SET_DUMPABLE, ERRNO | errno.EPERM),
             *when("prctl", 0, JUMP_EQUAL, _PR_SET_PTRACER, ERRNO | errno.EPERM),

@@ -40,9 +40,13 @@ class TimedCalls:
     """Makes the calls of bursts, in what was reserved."""
 
     def __init__(
-        self, device: TimedDevice, program: Program, reservation: Reservation, outputs: SharedMemory,
+        self,
+        device: TimedDevice,
+        program: Program,
+        reservation: Reservation,
+        outputs: SharedMemory,
         arguments: tuple[ArgumentSpec, ...],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._device = device
         self._program = program
         self._reservation = reservation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from emulator.records import dataclass
+from records import dataclass
 
 BindKind = Literal["ro", "rw", "dev"]
 

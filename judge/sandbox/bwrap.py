@@ -53,7 +53,7 @@ def bwrap_arguments(
             arguments += ["--ro-bind", str(folder), str(folder)]
     size = str(policy.limits.tmpfs_bytes)
     arguments += ["--proc", "/proc", "--dev", "/dev"]
-    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp"]
+    arguments += ["--size", size, "--tmpfs", "/dev/shm", "--size", size, "--tmpfs", "/tmp"]  # noqa: S108 (the jail's own)
     for bind in policy.binds:
         arguments += [_BIND_FLAG[bind.kind], sources.get(bind.source, str(bind.source)), bind.target]
     for folder_inside in policy.hidden:

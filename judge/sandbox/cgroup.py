@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.sandbox.cgroup_hierarchy import (
     PREFIX,
     Hierarchy,
@@ -24,6 +23,7 @@ from judge.sandbox.cgroup_hierarchy import (
     read_text,
     write_value,
 )
+from records import dataclass
 
 #: v1 charges in batches: the peak of a group that ran into its limit may stay this much below it.
 _V1_CHARGE_BYTES = 1 << 20

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from emulator.records import dataclass
+from records import dataclass
 
 CONTROLLERS = ("memory", "pids", "cpu")
 #: Every cgroup of a jail has a name that begins so.

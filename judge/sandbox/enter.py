@@ -90,6 +90,7 @@ def _check(result: int, what: str) -> None:
 
 
 def main() -> None:
+    """Enters the jail of the plan at the descriptor ``argv[1]``; exits with FAILED if that is impossible."""
     with os.fdopen(int(sys.argv[1])) as handle:
         plan = json.load(handle)
     try:

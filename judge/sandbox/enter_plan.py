@@ -35,7 +35,7 @@ def enter_plan(
         if policy.seccomp != "none":
             seccomp_fd = os.memfd_create("jail-seccomp")
             fds.append(seccomp_fd)
-            os.write(seccomp_fd, seccomp.base_program())
+            os.write(seccomp_fd, seccomp.base_program(talks=policy.seccomp == "talking"))
             os.lseek(seccomp_fd, 0, os.SEEK_SET)
         sources = {source: f"{stage_folder}/{index}" for index, source in enumerate(staged)}
         command = bwrap_arguments(policy, argv, sources=sources, status_fd=status_fd, seccomp_fd=seccomp_fd)

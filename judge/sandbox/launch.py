@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from emulator.records import dataclass
 from judge.errors import JailUnavailable
 from judge.sandbox import real_time, starvation
 from judge.sandbox.cgroup import Group
@@ -28,6 +27,7 @@ from judge.sandbox.policy import Policy
 from judge.sandbox.starvation import FairClock
 from judge.sandbox.threads import names_of_threads
 from judge.wire.last_word import SIZE_BYTES, LastWord
+from records import dataclass
 
 #: What operators, service managers and the kernel's OOM killer end processes with.
 OUTSIDE_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})

@@ -13,14 +13,15 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
-from emulator.records import dataclass
 from judge.sandbox.bind import Bind
 from judge.sandbox.gpu import gpu_binds, gpu_library_path
 from judge.settings import BuildLimits, RunLimits
+from records import dataclass
 
 MIB = 1 << 20
 
-SeccompLevel = Literal["none", "base"]
+#: ``talking``: processes may also talk to each other over the loopback of the jail's own network.
+SeccompLevel = Literal["none", "base", "talking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Policy:
     binds: tuple[Bind, ...] = ()
     hidden: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    cwd: str = "/tmp"
+    cwd: str = "/tmp"  # noqa: S108 (the jail's own)
     seccomp: SeccompLevel = "base"
     #: ``off`` runs the command without any protection: only for one's own code (JudgeSettings.jail).
     jail: str = "required"
@@ -61,13 +62,17 @@ class Policy:
 _ETC = (Path("/etc/ld.so.cache"), Path("/etc/alternatives"))
 #: The folders of ``judge`` that a jail shows.
 _SHOWN = ("wire", "runner")
-_BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}
+_BASE_ENV = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"}  # noqa: S108 (the jail's own)
 
 
 def build_policy(
-    limits: BuildLimits, *, binds: Iterable[Bind] = (), env: Mapping[str, str] | None = None, jail: str = "required",
+    limits: BuildLimits,
+    *,
+    binds: Iterable[Bind] = (),
+    env: Mapping[str, str] | None = None,
+    jail: str = "required",
     hidden: Iterable[str] = (),
-) -> Policy:  # fmt: skip
+) -> Policy:
     """Returns the jail of a compilation: the toolkit given in ``binds``, the host compiler of ``/usr``, no device."""
     return Policy(
         limits=Limits(
@@ -103,8 +108,9 @@ def run_policy(
     busy_threads: int | None = None,
     jail: str = "required",
 ) -> Policy:
-    """Returns the jail of a runner: this Python with its packages, the runner's code, and the GPUs with these minor
-    numbers (none by default).
+    """Returns the jail of a runner: this Python with its packages, the runner's code, and GPUs.
+
+    The GPUs are those with these minor numbers (none by default).
 
     ``memory_bytes`` overrides the limit on host memory. ``busy_threads`` is how many threads can work at a time; by
     default one a processor, beside the submission's own. The packs, references and the data folder are not inside.
@@ -137,8 +143,8 @@ def run_policy(
 def python_binds() -> tuple[Bind, ...]:
     """Returns the paths with which this interpreter starts inside with the runner importable, each in its own place.
 
-    Of a source checkout only ``judge.wire``, ``judge.runner`` and ``emulator`` are shown, never the trusted side, the
-    packs or the data.
+    Of a source checkout only ``judge.wire``, ``judge.runner``, ``emulator`` and ``records`` are shown, never the
+    trusted side, the packs or the data.
     """
     wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(sys.base_exec_prefix)]
     # A virtual environment's interpreter is a link, often to another link (pyenv, uv): the jail shows all of them.
@@ -148,7 +154,7 @@ def python_binds() -> tuple[Bind, ...]:
         link = target if target.is_absolute() else link.parent / target
         wanted.append(link.parent.parent if link.parent.name == "bin" else link)
     judge, home = _judge_folder(), _judge_folder().parent
-    wanted += [judge / "__init__.py", *(judge / name for name in _SHOWN), home / "emulator"]
+    wanted += [judge / "__init__.py", *(judge / name for name in _SHOWN), home / "emulator", home / "records"]
     usr = Path("/usr")
     seen: list[Path] = []
     for path in wanted:

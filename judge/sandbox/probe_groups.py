@@ -31,11 +31,12 @@ _PROCESSES = 24
 _MEMORY_BYTES = 192 * MIB
 _TMPFS_BYTES = 8 * MIB
 _ETC = Path("/etc")
-_INSIDE = Bind(Path(__file__).with_name("probe_inside.py"), "/tmp/probe_inside.py")
+_INSIDE = Bind(Path(__file__).with_name("probe_inside.py"), "/tmp/probe_inside.py")  # noqa: S108 (the jail's own)
 _HOME = Path(judge.__file__).resolve().parent.parent
 
 
 def cgroups() -> Probe:
+    """Tests which controllers of cgroups the judge may use; the jail holds without them."""
     hierarchy = find_hierarchy()
     missing = hierarchy.missing()
     have = ", ".join(name for name in hierarchy.folders)
@@ -95,6 +96,7 @@ def network() -> Iterator[Probe]:
 
 
 def system_calls() -> Iterator[Probe]:
+    """Tests that the filter stops each call of ``_EXPECTED_CALLS`` as it should."""
     report = _inside("system_calls")
     for name, want in _EXPECTED_CALLS.items():
         got = report[name]
@@ -169,12 +171,14 @@ def limits_of_time() -> Iterator[Probe]:
 
 
 def processes() -> Iterator[Probe]:
+    """Tests that a fork bomb stops at the limit."""
     output = _run("fork_bomb", probe_policy(processes=_PROCESSES))
     made = int(output.data.split()[0]) if output.data.split() else -1
     yield Probe("process limit", 0 < made <= _PROCESSES, f"a fork bomb stopped at {made} of {_PROCESSES}")
 
 
 def memory() -> Iterator[Probe]:
+    """Tests that a program which fills memory is killed, or refused, at the limit."""
     output = _run("fill_memory", probe_policy(memory_bytes=_MEMORY_BYTES))
     reached = max((int(line) for line in output.data.split() if line.isdigit()), default=0)
     held = output.exit.oom_killed or output.exit.signal == signal.SIGKILL or b"MemoryError" in output.data
@@ -202,6 +206,7 @@ def tree() -> Iterator[Probe]:
 
 
 def gpu() -> Iterator[Probe]:
+    """Tests that builds see no GPU, and that CUDA starts in runs; yields nothing without a GPU."""
     minors = visible_minors()
     if not minors:
         return
@@ -227,7 +232,7 @@ def real_time() -> Iterator[Probe]:
     policy = probe_policy()
     policy = dataclasses.replace(policy, limits=dataclasses.replace(policy.limits, real_time=True))
     processor = min(os.sched_getaffinity(0))
-    with launch(policy, _inside_command("burn")) as jail, real_time_thread(away_from=processor) as permitted:
+    with launch(policy, _inside_command("burn")) as jail, real_time_thread(away_from={processor}) as permitted:
         permitted = jail.schedule_in_real_time() and permitted
     detail = (
         "other work takes no processor from what is timed" if permitted else "a busy machine disturbs what is timed"
@@ -236,6 +241,7 @@ def real_time() -> Iterator[Probe]:
 
 
 def probe_policy(*, processes: int = 64, memory_bytes: int = 512 * MIB) -> Policy:
+    """Returns the policy of a runner's jail, with the limits of the probe."""
     policy = run_policy(RunLimits(), binds=[_INSIDE], env={"PYTHONPATH": str(_HOME)})
     limits = Limits(memory_bytes=memory_bytes, processes=processes, file_bytes=64 * MIB, tmpfs_bytes=_TMPFS_BYTES)
     return dataclasses.replace(policy, limits=limits)

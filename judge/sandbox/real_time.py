@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from judge.sandbox.threads import threads_of
 
@@ -17,16 +17,16 @@ _PRIORITY = os.sched_param(1)
 
 
 @contextlib.contextmanager
-def real_time_thread(*, away_from: int) -> Iterator[bool]:
-    """Schedules the calling thread in real time, on any processor but one; yields whether that is permitted.
+def real_time_thread(*, away_from: Collection[int]) -> Iterator[bool]:
+    """Schedules the calling thread in real time, on any processors but these; yields whether that is permitted.
 
     A thread in real time that waits in a busy loop would keep a process that is bound to its processor from running.
     What the thread starts stays away from there too, and is scheduled as usual.
     """
     processors, policy, priority = os.sched_getaffinity(0), os.sched_getscheduler(0), os.sched_getparam(0)
     with contextlib.ExitStack() as stack:
-        # A thread that has only that processor keeps it.
-        if others := processors - {away_from}:
+        # A thread that has only those processors keeps them.
+        if others := processors.difference(away_from):
             os.sched_setaffinity(0, others)
             stack.callback(os.sched_setaffinity, 0, processors)
         try:

@@ -14,7 +14,7 @@ from judge.wire.bpf import ERRNO, JUMP_ANY_BIT, JUMP_EQUAL, KILL_PROCESS, assemb
 
 #: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME, from linux/sched.h.
 _CLONE_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x80
-_AF_UNIX, _TIOCSTI = 1, 0x5412
+_AF_UNIX, _AF_INET, _TIOCSTI = 1, 2, 0x5412
 
 _BASE_KILLED = (
     "ptrace",
@@ -83,8 +83,12 @@ _BASE_REFUSED = (
 )
 
 
-def base_program() -> bytes:
-    """Returns the filter of every jail, as an array of ``struct sock_filter`` (what ``bwrap --seccomp`` reads)."""
+def base_program(*, talks: bool = False) -> bytes:
+    """Returns the filter of every jail, as an array of ``struct sock_filter`` (what ``bwrap --seccomp`` reads).
+
+    ``talks``: its processes may talk to each other over the loopback of the jail's own network, as profilers do.
+    """
+    families = (_AF_UNIX, _AF_INET) if talks else (_AF_UNIX,)
     return assemble(
         [
             *deny(_BASE_KILLED, KILL_PROCESS),
@@ -93,6 +97,6 @@ def base_program() -> bytes:
             *deny(("clone3",), ERRNO | errno.ENOSYS),
             *when("clone", 0, JUMP_ANY_BIT, _CLONE_NAMESPACES, KILL_PROCESS),
             *when("ioctl", 1, JUMP_EQUAL, _TIOCSTI, KILL_PROCESS),
-            *unless("socket", 0, JUMP_EQUAL, _AF_UNIX, ERRNO | errno.EAFNOSUPPORT),
+            *unless("socket", 0, JUMP_EQUAL, families, ERRNO | errno.EAFNOSUPPORT),
         ]
     )

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
-from emulator.records import dataclass
 from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes
 from judge.supervisor.layout import Array
+from records import dataclass
 
 #: Cases beyond the next one are prepared ahead as long as their arguments take no more than this together.
 _AHEAD_BYTES = 16 << 20

@@ -14,10 +14,10 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 
-from emulator.records import dataclass
 from emulator.wording import wording_of
 from judge.compile.artifact import Artifact
 from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
+from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
@@ -25,6 +25,7 @@ from judge.supervisor.case_report import case_judgement, first_mismatch, shown_a
 from judge.supervisor.explainer import Explainer
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
+from judge.supervisor.likely_causes import has_one_order
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.second_look import lines_outside_their_part
 from judge.supervisor.session import CallRecord, Session
@@ -40,6 +41,7 @@ from judge.supervisor.verdict_rules import (
 from judge.verdict import Verdict
 from judge.wire.frames import Failure, Op
 from judge.wire.messages import MAX_FAULTS, Watch
+from records import dataclass
 
 _MAX_CRASHES = 2
 #: The remaining cases are not judged either once runners that crashed or hung have taken this long in total.
@@ -78,9 +80,15 @@ class CaseRunner:
     """
 
     def __init__(
-        self, factory: SessionFactory, pack: Pack, artifact: Artifact, seed: int, *,
-        started: Session | None = None, source: bytes = b"",
-    ):  # fmt: skip
+        self,
+        factory: SessionFactory,
+        pack: Pack,
+        artifact: Artifact,
+        seed: int,
+        *,
+        started: Session | None = None,
+        source: bytes = b"",
+    ):
         self._factory = factory
         self._pack = pack
         self._wording = wording_of(pack.build.language)
@@ -93,7 +101,7 @@ class CaseRunner:
         self._kills = 0
         self._lost_s = 0.0
         self._explainer = Explainer(self, pack, artifact, self._source, seed, has_checks=factory.has_checks)
-        self._orders = random.Random(seed)
+        self._orders = random.Random(seed)  # noqa: S311 (no submission sees its numbers)
         #: Whether a session that ended had printed more than is allowed.
         self.flooded = False
 
@@ -219,11 +227,17 @@ class CaseRunner:
         else:
             names = [argument.name for argument in self._pack.arguments]
             outcome = outcome_of_call(
-                record.ran, record.fetched, names, bounds.call_s,
+                record.ran,
+                record.fetched,
+                names,
+                bounds.call_s,
                 lambda: first_mismatch(prepared_case.check, outputs, _launches(record), self._wording),
-                reads_are_errors=self._pack.emulator.reads_are_errors, call_lines=self._artifact.call_lines,
-                source=self._source, file_name=self._artifact.file_name, wording=self._wording,
-            )  # fmt: skip
+                reads_are_errors=self._pack.emulator.reads_are_errors,
+                call_lines=self._artifact.call_lines,
+                source=self._source,
+                file_name=self._artifact.file_name,
+                wording=self._wording,
+            )
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)
             if self._session is not None and self._session.runner.flooded:
@@ -252,19 +266,25 @@ class CaseRunner:
 
         ``outside`` are lines that leave their part of shared memory: they may explain a wrong answer.
         """
-        race = next((fault for fault in right.memory_errors if fault.other is not None), None)
-        if race is None:
+        races = [fault for fault in right.memory_errors if fault.other is not None]
+        if not races:
             return right
+        race, of_lanes = races[0], any(has_one_order(fault) for fault in races)
         for number in range(_ORDERS):
             # Half of them let one warp run ahead: only those show that it overwrites what others still read.
             order = Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
-            if number % 4 == 1 and race.kind == _ON_GLOBAL:
-                # Stores that were seen to race come late, too: another block's load does not find them.
+            is_late = number % 4 == 1 and (race.kind == _ON_GLOBAL or of_lanes)
+            if is_late:
+                # Stores that were seen to race come late, too: the load of another block or lane does not find them.
                 order |= Watch.CHECKS
             if number < 2 and race.kind in OF_WHOLE_LAUNCHES:
                 # What the last call left behind would be right for this one.
                 self.end_session()
             try:
+                if is_late:
+                    # Nor does it find what the last call left there, unless that comes of the same inputs.
+                    others = make_inputs(self._pack, case, self._orders.getrandbits(32))
+                    self.call(case, dataclasses.replace(prepared_case, inputs=others), Watch.NOTHING)
                 record, outputs, _ = self.call(case, prepared_case, order)
             except (RunnerEnded, RequestRefused):
                 self.end_session()
@@ -275,7 +295,8 @@ class CaseRunner:
             mismatch = first_mismatch(prepared_case.check, outputs)
             if mismatch is not None:
                 told = "; ".join(fault.message for fault in (*outside[:1], race))
-                message = f"{mismatch.message} in another order of warps: {told}"
+                what = "threads" if is_late and of_lanes else "warps"
+                message = f"{mismatch.message} in another order of {what}: {told}"
                 found = (*right.memory_errors, *outside)[:MAX_FAULTS]
                 return Outcome(Verdict.WRONG_ANSWER, message, mismatch, found)
         return dataclasses.replace(right, message=race.message)

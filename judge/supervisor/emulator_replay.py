@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from emulator.records import dataclass
 from emulator.replay.recording import Transfers
 from judge.compile.artifact import Artifact
 from judge.judgement import Mismatch
@@ -37,6 +36,7 @@ from judge.verdict import Verdict
 from judge.wire.frames import FrameError, Op
 from judge.wire.messages import ReportClaim, Watch
 from judge.wire.recordings import RecordingClaim
+from records import dataclass
 
 #: Verdicts that a replay may also give: the work is the submission's, whoever requested it.
 _LIMITS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
@@ -175,9 +175,13 @@ class EmulatorReplayer:
 
     def _outcome(self, record: CallRecord, compare: Callable[[], Mismatch | None]) -> Outcome:
         return outcome_of_call(
-            record.ran, record.fetched, [argument.name for argument in self._pack.arguments],
-            self._factory.bounds.call_s, compare, reads_are_errors=self._pack.emulator.reads_are_errors,
-        )  # fmt: skip
+            record.ran,
+            record.fetched,
+            [argument.name for argument in self._pack.arguments],
+            self._factory.bounds.call_s,
+            compare,
+            reads_are_errors=self._pack.emulator.reads_are_errors,
+        )
 
     def _stopped(self, session: Session, stopped: RequestRefused | RunnerEnded) -> Outcome:
         """Returns the outcome of a session that ended. Raises InternalError if the device did not come up."""

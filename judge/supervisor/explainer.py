@@ -12,15 +12,16 @@ from typing import Protocol
 from emulator.wording import wording_of
 from judge.compile.artifact import Artifact
 from judge.compile.source_files import own_lines
+from judge.judgement import Mismatch
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_preparer import PreparedCase, prepare_case
 from judge.supervisor.case_report import first_mismatch
 from judge.supervisor.extreme_starts import blamed
 from judge.supervisor.layout import Array
-from judge.supervisor.likely_causes import ptx_texts, with_cause
+from judge.supervisor.likely_causes import precision, ptx_texts, with_cause
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.rounds import first_wrong_round
-from judge.supervisor.second_look import with_checks
+from judge.supervisor.second_look import not_imprecise, with_checks
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import Outcome, ends_device
 from judge.wire.elements import Element
@@ -65,6 +66,8 @@ class Explainer:
         self._seed = seed
         self._has_checks = has_checks
         self._wording = wording_of(pack.build.language)
+        # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
+        self._is_more_than_rounding = False
         self._tried = self._explained = self._counted_rounds = self._tried_starts = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
@@ -79,12 +82,38 @@ class Explainer:
         mismatch = wrong.mismatch
         if mismatch is None:
             return wrong
+        wrong, mismatch = self._without_unlikely_imprecision(wrong, mismatch)
         message = with_cause(
-            wrong.message, mismatch, self._artifact, self._source,
+            wrong.message,
+            mismatch,
+            self._artifact,
+            self._source,
             is_byte=outputs[mismatch.output].dtype.itemsize == 1,
-            has_halves=any(argument.element in _HALVES for argument in self._pack.arguments),
-        )  # fmt: skip
+            has_halves=self._has_halves,
+            wording=self._wording,
+        )
         return dataclasses.replace(wrong, message=message)
+
+    def _without_unlikely_imprecision(self, wrong: Outcome, mismatch: Mismatch) -> tuple[Outcome, Mismatch]:
+        """Returns a wrong answer that is not called imprecise if what was wrong before it explains more.
+
+        Code with less precision than a float may be imprecise beside whatever else is wrong with it.
+        """
+        if mismatch.imprecise is None:
+            self._is_more_than_rounding = True
+            return wrong, mismatch
+        artifact = self._artifact
+        if not self._is_more_than_rounding or precision(
+            artifact.library, self._source, artifact.file_name, has_halves=self._has_halves
+        ):
+            return wrong, mismatch
+        outcome = not_imprecise(wrong)
+        assert outcome.mismatch is not None
+        return outcome, outcome.mismatch
+
+    @property
+    def _has_halves(self) -> bool:
+        return any(argument.element in _HALVES for argument in self._pack.arguments)
 
     def _with_start(self, prepared_case: PreparedCase, wrong: Outcome, wall_s: float) -> Outcome:
         """Returns the first wrong answer with the start of a maximum or minimum that makes it wrong, if one does."""
@@ -132,10 +161,18 @@ class Explainer:
             return _are_equal(outputs, again) and self._are_same_in_orders(case, prepared_case, outputs)
 
         explained = with_checks(
-            wrong, record.fetched, self._source, is_same_in_all_orders=is_same, call_lines=self._artifact.call_lines,
+            wrong,
+            record.fetched,
+            self._source,
+            is_same_in_all_orders=is_same,
+            call_lines=self._artifact.call_lines,
             file_name=self._artifact.file_name,
-        )  # fmt: skip
+        )
         self._explained = explained is not wrong
+        before, after = wrong.mismatch, explained.mismatch
+        self._is_more_than_rounding |= (
+            before is not None and before.imprecise is not None and after is not None and after.imprecise is None
+        )
         return explained
 
     def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
@@ -162,8 +199,7 @@ class Explainer:
     def _is_right_now(
         self, prepared_case: PreparedCase, watch: Watch, begin: Callable[[], None] = lambda: None
     ) -> bool | None:
-        """Returns whether a call, before which ``begin`` is made, gives the right answer; None where that cannot be
-        told."""
+        """Returns whether a call, before which ``begin`` is made, gives the right answer; None if unknown."""
         try:
             begin()
             record, outputs, _ = self._caller.call(prepared_case.case, prepared_case, watch)

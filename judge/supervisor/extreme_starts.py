@@ -14,10 +14,10 @@ import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
-from emulator.records import dataclass
 from emulator.wording import Wording
 from judge.compile.listing import lines_of
 from judge.compile.source_files import OwnLines
+from records import dataclass
 
 _INSTRUCTION = re.compile(r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?([a-z]\w*(?:(?:::|\.)\w+)*)\s+([^;]+);")
 _FUNCTION = re.compile(r"^\s*(?:\.(?:visible|weak|extern)\s+)*\.(?:entry|func)\b")
@@ -27,10 +27,12 @@ _FLOAT = re.compile(r"0[fFdD]([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)")
 _INTEGER = re.compile(r"-?\d+|0[xX][0-9a-fA-F]+")
 #: What may stand for a type of the same size where bits are moved: packing, and the least and the largest of them.
 _PATTERNS: dict[str, tuple[str, int, int]] = {
-    "f16": ("<e", 0xFC00, 0x7C00), "f32": ("<f", 0xFF800000, 0x7F800000),
+    "f16": ("<e", 0xFC00, 0x7C00),
+    "f32": ("<f", 0xFF800000, 0x7F800000),
     "f64": ("<d", 0xFFF0000000000000, 0x7FF0000000000000),
-    "s32": ("<i", 0x80000000, 0x7FFFFFFF), "s64": ("<q", 1 << 63, (1 << 63) - 1),
-}  # fmt: skip
+    "s32": ("<i", 0x80000000, 0x7FFFFFFF),
+    "s64": ("<q", 1 << 63, (1 << 63) - 1),
+}
 #: A number beyond this is meant to be beyond all others.
 _FAR = {"f16": 6e4, "s32": 2.0**30, "s64": 2.0**30}
 _FAR_FLOAT = 1e30
@@ -109,6 +111,9 @@ def _in_words(starts: Sequence[Start], own: OwnLines, wording: Wording) -> str:
     known = [start.line for start in starts if start.line is not None]
     line = f" on {own.in_words(min(known))}" if known else ""
     name = "maximum" if starts[0].is_maximum else "minimum"
+    if starts[0].value and all(start.is_direct for start in starts):
+        bound = f"{'below' if starts[0].is_maximum else 'above'} {starts[0].value:g}"
+        return f"the {name}{line} lets no number {bound} through; without this bound, the answer is right"
     end = wording.lowest if starts[0].is_maximum else wording.highest
     return f"the {name}{line} starts at {starts[0].value:g} or takes it in; with {end} instead, the answer is right"
 

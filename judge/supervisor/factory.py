@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from emulator.records import dataclass
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
@@ -16,6 +15,7 @@ from judge.supervisor.runner_start import StartedRunner, WaitingRunners, start_r
 from judge.supervisor.session import Bounds, Session
 from judge.wire.bursts import GUARD_BYTES, ReserveRequest
 from judge.wire.messages import LoadRequest, StartRequest
+from records import dataclass
 
 #: The output region has room for the small outputs of a whole burst, whatever the cases.
 BURST_OUTPUT_BYTES = 2 << 20
@@ -70,9 +70,16 @@ def region_bytes(pack: Pack, cases: Sequence[Case]) -> tuple[int, int]:
 
 
 def session_factory(
-    pack: Pack, regions: tuple[int, int], spec: RunnerSpec, bounds: DeviceBounds, settings: JudgeSettings,
-    launcher: Launcher, *, cancelled: Callable[[], bool], warm: WaitingRunners | None = None,
-) -> SessionFactory:  # fmt: skip
+    pack: Pack,
+    regions: tuple[int, int],
+    spec: RunnerSpec,
+    bounds: DeviceBounds,
+    settings: JudgeSettings,
+    launcher: Launcher,
+    *,
+    cancelled: Callable[[], bool],
+    warm: WaitingRunners | None = None,
+) -> SessionFactory:
     """Returns the factory for cases whose ``regions`` have these sizes.
 
     ``warm`` are runners of the same ``spec``.

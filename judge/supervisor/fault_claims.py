@@ -13,7 +13,7 @@ from judge.supervisor.error_explanations import explain_cuda
 from judge.wire.messages import CallClaim, FaultClaim, PartyClaim, ReportClaim
 
 #: The folder of the source in the compiler's jail, which appears in messages.
-BUILD_FOLDER = "/tmp/"
+BUILD_FOLDER = "/tmp/"  # noqa: S108 (the jail's own)
 #: Lanes of a warp store different values to one address by one instruction.
 CONFLICTING = "conflicting stores"
 OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
@@ -25,14 +25,28 @@ _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 _CALL_BYTES = 8
 
 
-def without_copies(report: ReportClaim) -> ReportClaim:
-    """Returns a report without conflicting stores in Triton's code.
+#: What a message of the emulator calls by names of CUDA that authors of Triton kernels do not use.
+_WORDS_OF_TRITON = (("__syncthreads() or __syncwarp()", "tl.debug_barrier()"), ("cudaMalloc #", "scratch array #"))
+
+
+def in_terms_of_source(report: ReportClaim) -> ReportClaim:
+    """Returns a report without conflicting stores in Triton's code, and with Triton's words for the others.
 
     Its compiler gives several lanes a copy of an element and lets each store its own; sums of other orders differ in
     their last bits. The author has written one store of one value.
     """
-    kept = tuple(claim for claim in report.faults if not (claim.kind == CONFLICTING and claim.file.endswith(".py")))
-    return report if len(kept) == len(report.faults) else dataclasses.replace(report, faults=kept)
+    if not any(claim.file.endswith(".py") for claim in report.faults):
+        return report
+    kept = (claim for claim in report.faults if not (claim.kind == CONFLICTING and claim.file.endswith(".py")))
+    return dataclasses.replace(report, faults=tuple(map(_in_words_of_triton, kept)))
+
+
+def _in_words_of_triton(claim: FaultClaim) -> FaultClaim:
+    message = claim.message
+    if claim.file.endswith(".py"):
+        for cuda, triton in _WORDS_OF_TRITON:
+            message = message.replace(cuda, triton)
+    return dataclasses.replace(claim, message=message)
 
 
 def describe(claim: FaultClaim) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.packs.data.storage import stored, stored_type, values_of
 from judge.packs.form.argument import Argument
 from judge.packs.pack import Case, Pack
@@ -16,6 +15,7 @@ from judge.supervisor.shared_memory import SharedRegion, align
 from judge.wire.digest import level_sizes
 from judge.wire.frames import Role
 from judge.wire.messages import ArgumentSpec, PrepareRequest, Slot
+from records import dataclass
 
 _ROLES = {"in": Role.IN, "out": Role.OUT, "inout": Role.INOUT, "scalar": Role.SCALAR}
 #: What an output is filled with where a pack asks for poison: a NaN in every floating-point type, -1 in integers.

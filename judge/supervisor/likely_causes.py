@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
-from judge.check.mismatch import imprecision
+from emulator.wording import CUDA, Wording
+from judge.check.mismatch import PART_MISSING, imprecision
 from judge.compile.artifact import Artifact
 from judge.compile.listing import read_ptx
 from judge.compile.source_files import MAIN, own_lines
@@ -31,6 +32,7 @@ _SUM_OF_HALVES = re.compile(r"\b(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:rel
 _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
+_ATOMIC_EXTREME = re.compile(r"\b(?:atom|red)\.(?:(?!shared)\w+\.)*(max|min)\.\w+")
 _NAMES = re.compile(r"[\w$]+")
 _TRITON_DOT = "tl.dot("
 _TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
@@ -57,7 +59,14 @@ def has_one_order(fault: MemoryFault) -> bool:
 
 
 def with_cause(
-    message: str, mismatch: Mismatch, artifact: Artifact, source: str, *, is_byte: bool, has_halves: bool
+    message: str,
+    mismatch: Mismatch,
+    artifact: Artifact,
+    source: str,
+    *,
+    is_byte: bool,
+    has_halves: bool,
+    wording: Wording = CUDA,
 ) -> str:
     """Returns the message of a wrong answer with the cause that its numbers, or the compiled code, suggest.
 
@@ -68,6 +77,7 @@ def with_cause(
         return with_precision(message, mismatch.imprecise, causes)
     # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
     cause = rounding(mismatch) if is_byte else ""
+    cause = cause or start_of_atomic(mismatch, artifact.library, source, artifact.file_name, wording)
     cause = cause or arrays_at_one_address(artifact.library, source)
     return f"{message}; {cause}" if cause else message
 
@@ -92,6 +102,38 @@ def rounding(mismatch: Mismatch) -> str:
             "each wrong number is one step above an even one, as at a half-way case: round to even (rintf), and scale "
             "in the statement's order"
         )
+    return ""
+
+
+def start_of_atomic(
+    mismatch: Mismatch, library: bytes, source: str, file_name: str = MAIN, wording: Wording = CUDA
+) -> str:
+    """Returns that an atomic maximum or minimum kept the number it started from, if the numbers look like that.
+
+    All that is wrong is then one number beyond everything that was expected, such as the 0 of a memset.
+    """
+    pairs = list(zip(mismatch.expected, mismatch.got, strict=True))
+    # There are no numbers where a pack's own check refused the answer.
+    started = mismatch.got[0] if pairs else ""
+    if isinstance(started, str) or any(have != started or isinstance(want, str) for want, have in pairs):
+        return ""
+    is_above = all(not isinstance(want, str) and want < started for want, _ in pairs)
+    is_below = all(not isinstance(want, str) and want > started for want, _ in pairs)
+    if is_above == is_below:
+        return ""
+    kind, end = ("max", wording.lowest) if is_above else ("min", wording.highest)
+    own = own_lines(source, file_name)
+    for text in ptx_texts(library):
+        for function in read_ptx(text, own):
+            for instruction in function.listing:
+                found = _ATOMIC_EXTREME.search(instruction.text)
+                if found is not None and found[1] == kind:
+                    line = "" if instruction.line is None else f" on {own.in_words(instruction.line)}"
+                    return (
+                        f"the atomic {'maximum' if is_above else 'minimum'}{line} may have started at {started:g}, as "
+                        f"a memset leaves it, and no number is {'above' if is_above else 'below'} that: start from "
+                        f"{end}, or the type's {'least' if is_above else 'largest'} integer"
+                    )
     return ""
 
 
@@ -168,4 +210,4 @@ def with_precision(message: str, times: float | None, causes: Sequence[str]) -> 
         return message
     more = len(causes) - _MOST_CAUSES
     told = ", ".join(causes[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")
-    return f"{begins}{told}; {message.removeprefix(begins)}"
+    return f"{begins}{told}; {message.removeprefix(begins).replace(PART_MISSING, '')}"

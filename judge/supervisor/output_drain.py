@@ -39,8 +39,10 @@ class OutputDrain:
             self.write_fd = -1
 
     def take(self) -> str:
-        """Returns the kept output since the last call: all that was printed before this one, with a note if it was
-        cut."""
+        """Returns the kept output since the last call.
+
+        It is all that was printed before this one, with a note if it was cut.
+        """
         with self._lock:
             if self._read_fd >= 0:
                 self._read()

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from emulator.records import dataclass
 from judge.errors import Cancelled, JailUnavailable
 from judge.sandbox.launch import JailExit, JailProcess
 from judge.sandbox.starvation import ProcessorTime, starved_s
@@ -24,6 +23,7 @@ from judge.supervisor.output_drain import OutputDrain
 from judge.supervisor.shared_memory import LibraryFile, SharedRegion
 from judge.wire.frames import FrameError, Op, pack_frame, split_frame
 from judge.wire.messages import FailedReply
+from records import dataclass
 
 #: How often a wait checks the clock, the amount of output and cancellation.
 _TICK_S = 0.05
@@ -249,6 +249,15 @@ class RunnerProcess:
         """Whether the process runs and has sent nothing unrequested."""
         return self._jail is not None and not self._jail.poll() and not self._received and not self._readable(0)
 
+    def leave(self, limit_s: float) -> JailExit | None:
+        """Lets the process end by itself, within ``limit_s``, and releases everything. Raises Cancelled."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        until_s = time.monotonic() + limit_s
+        while self._jail is not None and time.monotonic() < until_s and not self._jail.wait(_TICK_S):
+            self.stop_if_cancelled()
+        return self.close()
+
     def close(self) -> JailExit | None:
         """Kills the process and releases everything. Idempotent; the first call returns how the process ended."""
         jail, self._jail = self._jail, None
@@ -278,9 +287,15 @@ class RunnerProcess:
         return bool(piece)
 
     def _end(
-        self, during: Op, *, tampered: str = "", flooded: bool = False, timed_out: bool = False, starved: bool = False,
+        self,
+        during: Op,
+        *,
+        tampered: str = "",
+        flooded: bool = False,
+        timed_out: bool = False,
+        starved: bool = False,
         making_code: bool = False,
-    ) -> NoReturn:  # fmt: skip
+    ) -> NoReturn:
         """Ends the runner and raises RunnerEnded."""
         if self._jail is None:
             raise RuntimeError("the runner has been closed")

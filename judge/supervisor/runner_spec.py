@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.sandbox.bind import Bind
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections import deque
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from emulator.records import dataclass
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.process import Pending, RunnerEnded, RunnerProcess
 from judge.supervisor.runner_spec import RunnerSpec
 from judge.wire.frames import Op
 from judge.wire.messages import StartRequest
+from records import dataclass
 
 __all__ = ["EarlyRunners", "RunnerEnded", "StartedRunner", "WaitingRunners", "start_request", "start_runner"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from judge.check.mismatch import imprecision, without_imprecision
 from judge.compile.source_files import MAIN, own_lines, split_files
 from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault
 from judge.supervisor.fault_claims import (
@@ -14,7 +15,7 @@ from judge.supervisor.fault_claims import (
     UNDEFINED_SHUFFLE,
     fault_of,
     file_name,
-    without_copies,
+    in_terms_of_source,
 )
 from judge.supervisor.likely_causes import has_one_order, in_order
 from judge.supervisor.verdict_rules import Outcome
@@ -24,16 +25,21 @@ _OUTSIDE_ITS_PART = "access outside its part of shared memory"
 
 
 def with_checks(
-    wrong: Outcome, fetched: FetchReply, source: str = "", *, is_same_in_all_orders: Callable[[], bool] = lambda: False,
-    call_lines: Sequence[tuple[int, int]] = (), file_name: str = MAIN,
-) -> Outcome:  # fmt: skip
+    wrong: Outcome,
+    fetched: FetchReply,
+    source: str = "",
+    *,
+    is_same_in_all_orders: Callable[[], bool] = lambda: False,
+    call_lines: Sequence[tuple[int, int]] = (),
+    file_name: str = MAIN,
+) -> Outcome:
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
     A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
     between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
     ``call_lines`` and ``file_name`` are as in ``outcome_of_call``.
     """
-    report = without_copies(fetched.report or ReportClaim())
+    report = in_terms_of_source(fetched.report or ReportClaim())
     own = own_lines(source, file_name)
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
     found = [
@@ -43,7 +49,8 @@ def with_checks(
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     # The case may have run with these checks the first time; of what was found then, the message names some.
     unsaid = [each for each in found if each in new or not each.kind.startswith(OUT_OF_BOUNDS)]
-    unsaid = [each for each in unsaid if not each.message or each.message not in wrong.message]
+    said = {(f.kind, f.file, f.line) for f in wrong.memory_errors if f.message and f.message in wrong.message}
+    unsaid = [each for each in unsaid if (each.kind, each.file, each.line) not in said]
     if not unsaid:
         return wrong
     likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
@@ -51,14 +58,32 @@ def with_checks(
     rest = [fault for fault in unsaid if fault.other is None and fault.kind != UNDEFINED_SHUFFLE]
     rest.sort(key=lambda fault: fault.kind in NOTES)
     told = [] if likely is None else [likely.message]
+    is_cause = likely is not None
     if race is not None and not has_one_order(race) and is_same_in_all_orders():
         told += [rest[0].message] if rest and likely is None else []
         told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
     elif race is not None:
         told.append(race.message)
-    told = told or [(rest or unsaid)[0].message]
-    message = "; ".join(filter(None, (wrong.message, *told)))
+        is_cause = True
+    if not told:
+        first = (rest or unsaid)[0]
+        told, is_cause = [first.message], first.kind not in NOTES
+    if is_cause and wrong.mismatch is not None and wrong.mismatch.imprecise is not None:
+        wrong = not_imprecise(wrong)
+        message = "; ".join(filter(None, (*told, wrong.message)))
+    else:
+        message = "; ".join(filter(None, (wrong.message, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
+
+
+def not_imprecise(wrong: Outcome) -> Outcome:
+    """Returns a wrong answer with small errors whose cause is not rounding, without the headline that says it is."""
+    mismatch = wrong.mismatch
+    assert mismatch is not None
+    begins = imprecision(mismatch.imprecise, has_cause=True)
+    return dataclasses.replace(
+        wrong, message=wrong.message.removeprefix(begins), mismatch=without_imprecision(mismatch)
+    )
 
 
 def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFault, ...]:
@@ -76,8 +101,13 @@ def lines_outside_their_part(fetched: FetchReply, source: str) -> tuple[MemoryFa
     )
     return tuple(
         MemoryFault(
-            _OUTSIDE_ITS_PART, f"{_OUTSIDE_ITS_PART} at {each.message}", each.kernel, file_name(each.file), each.line,
-            each.thread, each.block,
+            _OUTSIDE_ITS_PART,
+            f"{_OUTSIDE_ITS_PART} at {each.message}",
+            each.kernel,
+            file_name(each.file),
+            each.line,
+            each.thread,
+            each.block,
         )
         for each in overruns
-    )  # fmt: skip
+    )

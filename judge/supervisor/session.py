@@ -14,7 +14,6 @@ from concurrent.futures import Executor, Future
 
 import numpy as np
 
-from emulator.records import dataclass
 from judge.compile.artifact import Artifact
 from judge.packs.collection.pool import SecretPool
 from judge.packs.data.drawing import Drawing
@@ -31,6 +30,7 @@ from judge.wire.messages import (
     kernel_time_factor,
 )
 from judge.wire.recordings import PIECE_BYTES, RecordingReply, ReplayReply
+from records import dataclass
 
 #: Time limit for the runner's own work around a call (copying, checking guard bands): generous, as machines are shared.
 _AROUND_CALL_S = 30.0
@@ -123,9 +123,13 @@ class Session:
     """
 
     def __init__(
-        self, started: StartedRunner, submission: LoadRequest, bounds: Bounds,
-        cancelled: Callable[[], bool] = lambda: False, reservation: ReserveRequest | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        started: StartedRunner,
+        submission: LoadRequest,
+        bounds: Bounds,
+        cancelled: Callable[[], bool] = lambda: False,
+        reservation: ReserveRequest | None = None,
+    ) -> None:
         self._bounds = bounds
         self._submission = submission
         self._deadline = time.monotonic() + bounds.start_s

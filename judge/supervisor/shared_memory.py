@@ -71,9 +71,13 @@ class SharedRegion:
         return np.ndarray((count,), dtype, buffer=self._mapped(), offset=offset)
 
     def read(
-        self, offset: int, shape: tuple[int, ...], dtype: np.dtype[np.generic], *,
+        self,
+        offset: int,
+        shape: tuple[int, ...],
+        dtype: np.dtype[np.generic],
+        *,
         make: Callable[[tuple[int, ...], np.dtype[np.generic]], npt.NDArray[np.generic]] | None = None,
-    ) -> npt.NDArray[np.generic]:  # fmt: skip
+    ) -> npt.NDArray[np.generic]:
         """Returns a private copy, in memory that ``make`` allocates, which the runner cannot change afterwards."""
         import numpy as np
 

@@ -10,7 +10,6 @@ import re
 import signal
 from collections.abc import Callable, Sequence
 
-from emulator.records import dataclass
 from emulator.wording import CUDA, Wording
 from judge.compile.source_files import MAIN, OwnLines, moves_lines, own_lines
 from judge.errors import InternalError, KilledFromOutside
@@ -23,7 +22,7 @@ from judge.supervisor.fault_claims import (
     describe,
     describe_call,
     fault_of,
-    without_copies,
+    in_terms_of_source,
     without_folder,
 )
 from judge.supervisor.likely_causes import in_order
@@ -39,6 +38,7 @@ from judge.wire.messages import (
     ReportClaim,
     RunReply,
 )
+from records import dataclass
 
 #: Requests that come before the submission is there: what goes wrong with them is not a fault of it.
 _BEFORE_LOADING = (Op.START, Op.RESERVE, Op.POOL)
@@ -111,8 +111,10 @@ def outcome_of_ending(ending: Ending, limit_s: float, *, is_public: bool = False
     if ending.flooded:
         return Outcome(Verdict.OUTPUT_LIMIT_EXCEEDED, FLOODED)
     where = {
-        Op.LOAD: "while it was loaded (in a static constructor)", Op.RUN: "in solve", Op.SOLVE: "in solve",
-    }.get(ending.during, "after solve had returned")  # fmt: skip
+        Op.LOAD: "while it was loaded (in a static constructor)",
+        Op.RUN: "in solve",
+        Op.SOLVE: "in solve",
+    }.get(ending.during, "after solve had returned")
     if ending.exit.jail_lost:
         raise RunnerKilled(f"the runner's jail was killed from outside {where}", None)
     if ending.timed_out and ending.starved:
@@ -186,18 +188,26 @@ def outcome_of_refusal(reply: FailedReply, during: Op, calls: int) -> Outcome:
 
 
 def _why_not_loaded(message: str) -> str:
-    """Explains a missing driver library, which only the emulator lacks."""
+    """Explains a missing driver library, which submissions have on GPUs alone."""
     if _DRIVER_LIBRARY not in message:
         return message
-    api = "the CUDA driver API (cu...), which the emulator has not; use the runtime's (cuda...)"
+    api = "the CUDA driver API (cu...), which submissions have on GPUs alone; use the runtime's (cuda...)"
     return f"it needs {_DRIVER_LIBRARY}, {api}"
 
 
 def outcome_of_call(
-    ran: RunReply, fetched: FetchReply, names: Sequence[str], limit_s: float, compare: Callable[[], Mismatch | None],
-    *, reads_are_errors: bool = False, call_lines: Sequence[tuple[int, int]] = (), source: str = "",
-    file_name: str = MAIN, wording: Wording = CUDA,
-) -> Outcome:  # fmt: skip
+    ran: RunReply,
+    fetched: FetchReply,
+    names: Sequence[str],
+    limit_s: float,
+    compare: Callable[[], Mismatch | None],
+    *,
+    reads_are_errors: bool = False,
+    call_lines: Sequence[tuple[int, int]] = (),
+    source: str = "",
+    file_name: str = MAIN,
+    wording: Wording = CUDA,
+) -> Outcome:
     """Returns the verdict on a call that returned. ``compare`` checks the outputs; it is called only if they decide.
 
     ``names`` are the arguments of ``solve``, in order. With ``reads_are_errors``, reading outside the buffers is RE.
@@ -205,7 +215,7 @@ def outcome_of_call(
     the source was compiled as. A fault of the emulator's own is RE as well: the report comes from a process that the
     submission shares, and a retry would end in the same fault.
     """
-    report = without_copies(fetched.report or ReportClaim())
+    report = in_terms_of_source(fetched.report or ReportClaim())
     own = own_lines(source, file_name)
     faults = tuple(fault_of(claim, call_lines, own) for claim in report.faults)
     told_of = functools.partial(describe_call, call_lines=call_lines, own=own)

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
 from judge.supervisor.runner_spec import RunnerSpec
 from judge.supervisor.runner_start import REGION_BYTES, StartedRunner, start_request, start_runner
+from records import dataclass
 
 #: Must stay below an hour: older cgroups of jails are removed as stale (``sandbox.cgroup_hierarchy.remove_stale``).
 MAX_AGE_S = 1800.0
@@ -45,9 +45,15 @@ class WarmPool:
     """
 
     def __init__(
-        self, start: Start, count: int, *, start_s: float, report: Callable[[str], None] = lambda _: None,
-        enough_memory: Callable[[], bool] | None = None, max_age_s: float = MAX_AGE_S,
-    ) -> None:  # fmt: skip
+        self,
+        start: Start,
+        count: int,
+        *,
+        start_s: float,
+        report: Callable[[str], None] = lambda _: None,
+        enough_memory: Callable[[], bool] | None = None,
+        max_age_s: float = MAX_AGE_S,
+    ) -> None:
         self._start = start
         self._count = count
         self._start_s = start_s

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from emulator.records import dataclass
 from judge.judgement import Judgement
 from judge.measurements import BenchmarkCase, ModelledCase, ModelledKernel
 from judge.verdict import Verdict
+from records import dataclass
 
 Count = Callable[[ModelledKernel], float]
 Find = Callable[[BenchmarkCase], float | None]
@@ -23,8 +23,10 @@ _GOAL = re.compile(r"(?P<figure>[a-z0-9_]+) (?P<bound><=|>=) (?P<limit>\d+(?:\.\
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a benchmark case. ``words`` say it with its unit, ``{}`` being the number; ``of`` returns None where
-    nothing is known."""
+    """A figure of a benchmark case.
+
+    ``words`` say it with its unit, ``{}`` being the number; ``of`` returns None where nothing is known.
+    """
 
     name: str
     words: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.languages.base import Language
 from judge.tracks.goal import Goal
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

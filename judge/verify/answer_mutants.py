@@ -16,8 +16,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.verify.prepared import Outputs, PreparedCase, right_outputs
+from records import dataclass
 
 Array = npt.NDArray[Any]
 Mistake = Callable[[Array], Array]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.packs.errors import PackError
+from records import dataclass
 
 
 class Severity(StrEnum):
@@ -33,14 +33,17 @@ class Finding:
 
 
 def error(code: str, file: Path, key: str, message: str) -> Finding:
+    """Returns a finding that makes the verification fail."""
     return Finding(Severity.ERROR, code, file, key, message)
 
 
 def warning(code: str, file: Path, key: str, message: str) -> Finding:
+    """Returns a finding that an author should look at; the verification does not fail."""
     return Finding(Severity.WARNING, code, file, key, message)
 
 
 def note(code: str, file: Path, key: str, message: str) -> Finding:
+    """Returns a finding that only informs."""
     return Finding(Severity.NOTE, code, file, key, message)
 
 

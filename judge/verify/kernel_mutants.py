@@ -12,10 +12,9 @@ from __future__ import annotations
 import dataclasses
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice, zip_longest
 
-from emulator.records import dataclass
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
 from judge.backends.sessions import sessions_for
@@ -37,6 +36,7 @@ from judge.verdict import Verdict
 from judge.verify.ptx_mutants import Fate, KernelMutant, PtxMutant, ptx_mutants
 from judge.wire.frames import MAX_PAYLOAD
 from judge.wire.messages import Watch
+from records import dataclass
 
 #: A mutant may loop for ever; the kernels of packs need far less than this for the cases that are used here.
 _WALL_S = 1.0
@@ -71,8 +71,8 @@ class _Trial:
 
 def try_kernel_mutants(
     source: bytes, name: str, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *, most: int = 50
-) -> list[KernelMutant]:
-    """Returns the fate of up to ``most`` mutants of an accepted kernel. None are made of a kernel without PTX.
+) -> Generator[KernelMutant]:
+    """Yields the fate of up to ``most`` mutants of an accepted kernel. None are made of a kernel without PTX.
 
     Raises InternalError, also where the kernel itself is not accepted.
     """
@@ -82,7 +82,7 @@ def try_kernel_mutants(
     texts = ptx_texts(artifact.library)
     cases = [case for case in pack.cases_for(device.kind) if _is_small(pack, case)]
     if not texts or not cases:
-        return []
+        return
     quick = dataclasses.replace(pack, limits=PackLimits(min(_WALL_S, pack.limits.wall_s), pack.limits.memory_mib))
     trials = [_prepare(pack, case, _FIRST_SEED) for case in sorted(cases, key=lambda case: _elements(pack, case))]
     further = _further_cases(pack, cases)
@@ -92,7 +92,7 @@ def try_kernel_mutants(
         factory = sessions_for(backend, quick, every, device, settings, threads=threads)
         trier = _Trier(factory, pack, artifact)
         try:
-            return list(trier.try_all(texts, name, most, trials, further))
+            yield from trier.try_all(texts, name, most, trials, further)
         finally:
             trier.close()
 
@@ -192,9 +192,13 @@ class _Trier:
             return record.ran.name
         try:
             outcome = outcome_of_call(
-                record.ran, record.fetched, self._names, self._factory.bounds.kernel_s(Watch.NOTHING),
-                lambda: trial.check(outputs), reads_are_errors=self._pack.emulator.reads_are_errors,
-            )  # fmt: skip
+                record.ran,
+                record.fetched,
+                self._names,
+                self._factory.bounds.kernel_s(Watch.NOTHING),
+                lambda: trial.check(outputs),
+                reads_are_errors=self._pack.emulator.reads_are_errors,
+            )
         except RunnerKilled as killed:
             return str(killed)
         return None if outcome.verdict is Verdict.ACCEPTED else outcome.message or outcome.verdict.value
@@ -243,7 +247,7 @@ def _prepare(pack: Pack, case: Case, seed: int) -> _Trial:
 
 def _further_cases(pack: Pack, cases: Sequence[Case]) -> list[tuple[Case, int]]:
     """Returns cases of other sizes within what the pack allows, and seeds for them."""
-    stream = random.Random(pack.slug)
+    stream = random.Random(pack.slug)  # noqa: S311 (the same each time)
     found: list[tuple[Case, int]] = []
     for attempt in range(20 * _TRIALS):
         base = stream.choice(cases)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.errors import PackError
@@ -16,6 +15,7 @@ from judge.packs.pack import Pack
 from judge.packs.submissions import ListedSubmission, listed_submissions
 from judge.verdict import Verdict
 from judge.verify.findings import Finding, error, of_pack_error
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

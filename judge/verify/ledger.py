@@ -1,7 +1,8 @@
 """The ledger of what was verified: ``verified.json`` beside the packs, by digests of packs, kernels and engine.
 
 A pack need not be verified again while its files, its kernels and the engine are those that were verified. Comments,
-docstrings, the pack's names (``title`` and ``aliases``) and ``rounds``, which words a message, do not count.
+docstrings, the pack's names (``title`` and ``aliases``), ``rounds``, which words a message, and calls of libraries,
+which only GPUs run, do not count.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from emulator.records import dataclass
+from judge.packs.baselines import FILE as BASELINES
+from records import dataclass
 
 NAME = "verified.json"
 
 #: What decides the result of a verification, of the folder that this project lies in.
-_ENGINE = ("judge", "emulator")
+_ENGINE = ("judge", "emulator", "records")
 #: What only GPUs run, since packs are verified on the emulator. An import contract (pyproject.toml) keeps it apart.
 _GPUS_ONLY = ("judge/backends/cuda/", "judge/bench/timing/", "judge/gpu/kernels/", "judge/runner/cuda/")
 #: Keys of ``challenge.toml`` that no verification depends on.
-_NAMES = ("title", "aliases", "rounds")
+_NOT_VERIFIED = ("title", "aliases", "rounds", "baselines")
 _SUFFIXES = (".py", ".cpp", ".h", ".cuh", ".cu", ".map")
 
 #: A string or a comment, whichever begins first, so that neither is looked for inside the other.
@@ -149,9 +151,11 @@ def table(entries: Mapping[str, Entry]) -> str:
     total = [0, 0, 0, 0]
     for slug, entry in sorted(entries.items()):
         counts = (
-            entry.answer_mutants, entry.answer_mutants_equivalent,
-            entry.kernel_mutants, entry.kernel_mutants_equivalent,
-        )  # fmt: skip
+            entry.answer_mutants,
+            entry.answer_mutants_equivalent,
+            entry.kernel_mutants,
+            entry.kernel_mutants_equivalent,
+        )
         total = [sum(pair) for pair in zip(total, counts, strict=True)]
         lines.append(f"| {slug} | {entry.version} | {_cells(*counts)} |")
     lines.append(f"| all | | {_cells(*total)} |")
@@ -160,9 +164,13 @@ def table(entries: Mapping[str, Entry]) -> str:
 
 def _cells(answers: int, answers_equivalent: int, kernels: int, kernels_equivalent: int) -> str:
     cells = (
-        answers, answers - answers_equivalent, answers_equivalent,
-        kernels, kernels - kernels_equivalent, kernels_equivalent,
-    )  # fmt: skip
+        answers,
+        answers - answers_equivalent,
+        answers_equivalent,
+        kernels,
+        kernels - kernels_equivalent,
+        kernels_equivalent,
+    )
     return " | ".join(map(str, cells))
 
 
@@ -171,6 +179,7 @@ def _files_digests(folder: Path) -> tuple[str, str]:
     folder = folder.resolve()
     solutions = folder.parent.parent / "reference_solutions" / folder.name
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = (path for path in files if path != folder / BASELINES)
     kernels = (path for path in solutions.glob("*.*") if path.suffix in (".cu", ".py"))
     return _digest(folder, files), _digest(solutions, kernels)
 
@@ -185,7 +194,7 @@ def _digest_of(root: Path, states: tuple[tuple[Path, int, int], ...]) -> str:
     """Returns the digest of files in these states. A page of the site asks for those of all challenges."""
     whole = hashlib.sha256()
     for path, _, _ in states:
-        content = _without_names(path) if path.name == "challenge.toml" else code_of(path)
+        content = _verified_part(path) if path.name == "challenge.toml" else code_of(path)
         whole.update(f"{path.relative_to(root)}\0{len(content)}\0".encode())
         whole.update(content)
     return whole.hexdigest()
@@ -209,12 +218,12 @@ def _kept(found: re.Match[bytes]) -> bytes:
     return (found["text"] or b" ").replace(b"\n", b"\0")
 
 
-def _without_names(path: Path) -> bytes:
-    """Returns the content of a ``challenge.toml`` without the pack's names; its bytes where it is not valid TOML."""
+def _verified_part(path: Path) -> bytes:
+    """Returns the content of a ``challenge.toml`` without what no verification depends on; or its bytes."""
     content = path.read_bytes()
     try:
         stated = tomllib.loads(content.decode())
     except ValueError:
         return content
-    kept = {key: value for key, value in stated.items() if key not in _NAMES}
+    kept = {key: value for key, value in stated.items() if key not in _NOT_VERIFIED}
     return json.dumps(kept, sort_keys=True, default=str).encode()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from emulator.records import dataclass
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo, Judgement
@@ -27,13 +29,16 @@ SEED = 1
 class Task:
     """How to verify: ``effort`` is a value of judge.verify.Effort; no ``device`` means that nothing is judged.
 
-    ``against`` is a commit to compare versions with.
+    Mutants of kernels are tried in full only, of one kernel for ``mutants_s`` seconds, None: all of them.
+    ``against`` is a commit to compare versions with; nobody vouches for the authors of ``confined`` packs.
     """
 
     effort: str
     device: DeviceInfo | None
     settings: JudgeSettings
     against: str | None = None
+    confined: bool = False
+    mutants_s: float | None = None
 
 
 def pack_folders_in(paths: Sequence[Path]) -> list[Path]:
@@ -83,11 +88,19 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
 
         judge = judge_kernel
         target = BUILTIN_BACKENDS.of(device.kind).target(device)
-        if BUILTIN_BACKENDS.of(device.kind).runs_ptx:
+        if task.effort == Effort.FULL and BUILTIN_BACKENDS.of(device.kind).runs_ptx:
 
             def mutate_kernel(source: bytes, name: str, pack: Pack) -> list[KernelMutant]:
                 say(f"{folder.name}: mutants of {name}")
-                return try_kernel_mutants(source, name, pack, device, task.settings)
+                until = None if task.mutants_s is None else time.monotonic() + task.mutants_s
+                tried: list[KernelMutant] = []
+                with closing(try_kernel_mutants(source, name, pack, device, task.settings)) as mutants:
+                    for mutant in mutants:
+                        tried.append(mutant)
+                        say(f"{folder.name}: {len(tried)} mutants of {name}")
+                        if until is not None and time.monotonic() > until:
+                            break
+                return tried
 
             mutate = mutate_kernel
 
@@ -102,6 +115,7 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
         mutate=mutate,
         effort=Effort(task.effort),
         against=task.against,
+        confined=task.confined,
         on_submission=tell,
     )
     return plain(folder, found)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from itertools import zip_longest
 
-from emulator.records import dataclass
+from records import dataclass
 
 _LOC = re.compile(r"^\s*\.loc\s+\d+\s+(\d+)\s")
 _INSTRUCTION = re.compile(r"^(\s*)(@!?%p\d+\s+)?([a-z][\w.:]*)\s*([^;{]*);\s*$")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from emulator.records import dataclass
 from judge.packs.form.expressions import Constraint, Expression, ExpressionError, Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
 from judge.verify.findings import Finding, error, note, warning
+from records import dataclass
 
 #: More than the threads of a block, and more than the blocks of a grid in y or z.
 _LIMITS = (1025, 65_537)

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.check.compare import compare
 from judge.check.narrowed import recorded_lines, rounding_line
 from judge.packs import sizes
@@ -34,6 +33,7 @@ from judge.packs.judging import Checker, expected_of, spot_check
 from judge.packs.pack import Case, Pack
 from judge.verify.prepared import PreparedCase, right_outputs
 from judge.verify.thinned import ChangedInput, Thinning
+from records import dataclass
 
 Array = npt.NDArray[Any]
 

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
+from judge.packs.errors import PackError
 from judge.packs.judging import spot_check
 from judge.verify.prepared import Outputs, PreparedCase, right_outputs
+from records import dataclass
 
 Array = npt.NDArray[Any]
 
@@ -44,7 +45,9 @@ class Slack:
 
 
 def measure_slack(prepared: PreparedCase) -> Iterator[Slack]:
-    """Yields the slack of every input and output of a case. Raises what the pack's code raises."""
+    """Yields the slack of every input and output of a case. Raises what the pack's code raises for the case itself."""
+    # Read before any input is spoilt: an error of the reference for the case itself is the caller's.
+    right = prepared.right
     for argument in prepared.pack.inputs:
         array = prepared.inputs[argument.name]
 
@@ -55,10 +58,10 @@ def measure_slack(prepared: PreparedCase) -> Iterator[Slack]:
         bits = _fewest_bits(prepared, array, answer)
         yield Slack(prepared.case.id, argument.name, bits, zeroed=zeroed, copied=copied)
     for argument in prepared.pack.outputs:
-        array = prepared.right[argument.name]
+        array = right[argument.name]
 
         def written(spoilt: Array, name: str = argument.name) -> Outputs:
-            return {**prepared.right, name: spoilt}
+            return {**right, name: spoilt}
 
         share = _largest_share(prepared, array, written, _zeroed)
         yield Slack(prepared.case.id, argument.name, _fewest_bits(prepared, array, written), unwritten=share)
@@ -124,7 +127,11 @@ def _fewest_bits(prepared: PreparedCase, array: Array, answer: Callable[[Array],
 
 
 def _accepts(prepared: PreparedCase, answer: Callable[[Array], Outputs], spoilt: Array) -> bool:
-    outputs = answer(spoilt)
+    try:
+        outputs = answer(spoilt)
+    except PackError:
+        # The reference takes no such input (a system without a solution, offsets that fall): nor does a kernel.
+        return False
     if not prepared.pack.reference.defines("spot_check"):
         return prepared.check(outputs) is None
     return all(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from emulator.records import dataclass
 from judge.packs.data.inputs import lazy_inputs
 from judge.packs.judging import spot_check
 from judge.verify.prepared import Outputs, PreparedCase
+from records import dataclass
 
 TRIALS = 20
 

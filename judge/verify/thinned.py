@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from emulator.records import dataclass
 from judge.check.narrowed import narrowed
 from judge.packs.data.lazy_array import Array, LazyArray, Numbers
+from records import dataclass
 
 #: Periods up to this are read whole around a range.
 _SHORT = 1 << 12

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.compile.required import architecture_for, unmet
 from judge.compile.target import Target
 from judge.errors import InternalError
@@ -36,6 +35,7 @@ from judge.verify.shortcuts import passing_shortcuts
 from judge.verify.spot_mutants import try_spot_mutants
 from judge.verify.texts import check_texts, check_todo
 from judge.verify.versions import check_version
+from records import dataclass
 
 JudgeFunction = Callable[[bytes, Pack], Judgement]
 #: Tries mutants of an accepted kernel: its source, its name, its pack.
@@ -71,12 +71,16 @@ class Verification:
         now = Digests.of(self.pack.directory)
         counted = [each for each in self.kernel_mutants if each.fate is not Fate.INVALID]
         return Entry(
-            version=self.pack.version, effort=self.effort.value, pack=now.pack, kernels=now.kernels, engine=now.engine,
+            version=self.pack.version,
+            effort=self.effort.value,
+            pack=now.pack,
+            kernels=now.kernels,
+            engine=now.engine,
             answer_mutants=len(self.mutants),
             answer_mutants_equivalent=sum(not each.killed for each in self.mutants),
             kernel_mutants=len(counted),
             kernel_mutants_equivalent=sum(each.fate is not Fate.KILLED for each in counted),
-        )  # fmt: skip
+        )
 
     @property
     def ok(self) -> bool:
@@ -92,6 +96,7 @@ def verify_pack(
     mutate: MutateFunction | None = None,
     effort: Effort = Effort.QUICK,
     against: str | None = None,
+    confined: bool = False,
     on_submission: Callable[[SubmissionCheck], None] = lambda _: None,
 ) -> Verification:
     """Verifies the pack in ``path``. With ``judge`` it also judges its kernels, and reports each one when done.
@@ -99,10 +104,10 @@ def verify_pack(
     ``target`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
 
     With ``mutate`` it tries mutants of the first accepted kernel of each language. ``against`` is a commit whose
-    version must be another if judgements can differ.
+    version must be another if judgements can differ. ``confined``: nobody vouches for the pack's author.
     """
     try:
-        pack = load_pack(path)
+        pack = load_pack(path, confined=confined)
     except PackError as problem:
         return Verification(None, (of_pack_error(problem),))
     # While there is something left to write, whatever else is found would only repeat it.

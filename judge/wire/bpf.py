@@ -10,7 +10,7 @@ import ctypes
 import errno
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # From linux/seccomp.h, linux/filter.h, linux/audit.h and linux/prctl.h.
 _SECCOMP_SET_MODE_FILTER, _FLAG_TSYNC, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
@@ -41,7 +41,12 @@ NUMBERS = {
     "sched_setscheduler": 144, "arch_prctl": 158, "sched_setaffinity": 203, "ioprio_set": 251, "sched_setattr": 314,
     "open": 2, "truncate": 76, "rename": 82, "mkdir": 83, "rmdir": 84, "creat": 85, "link": 86, "unlink": 87,
     "symlink": 88, "chmod": 90, "openat": 257, "mkdirat": 258, "unlinkat": 263, "renameat": 264, "linkat": 265,
-    "symlinkat": 266, "fchmodat": 268, "renameat2": 316, "openat2": 437,
+    "symlinkat": 266, "fchmodat": 268, "renameat2": 316, "openat2": 437, "prlimit64": 302,
+    "msgget": 68, "semget": 64, "fcntl": 72, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "utime": 132,
+    "mknod": 133, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198,
+    "fremovexattr": 199, "utimes": 235, "mq_open": 240, "mq_unlink": 241, "inotify_init": 253, "mknodat": 259,
+    "fchownat": 260, "futimesat": 261, "utimensat": 280, "inotify_init1": 294, "name_to_handle_at": 303,
+    "fchmodat2": 452, "setxattrat": 463, "removexattrat": 466, "file_setattr": 469,
 }
 # fmt: on
 
@@ -78,20 +83,20 @@ def deny(names: Iterable[str], action: int) -> list[Instruction]:
 
 def when(name: str, argument: int, test: int, value: int, action: int) -> list[Instruction]:
     """Returns a rule that denies the call if the test on the low half of an argument holds."""
-    return _conditional(name, argument, test, value, action, when=True)
+    return _on_argument(name, argument, [(test, 0, 1, value)], action)
 
 
-def unless(name: str, argument: int, test: int, value: int, action: int) -> list[Instruction]:
-    """Returns a rule that denies the call unless the test on the low half of an argument holds."""
-    return _conditional(name, argument, test, value, action, when=False)
+def unless(name: str, argument: int, test: int, values: Sequence[int], action: int) -> list[Instruction]:
+    """Returns a rule that denies the call unless the test on an argument's low half holds for one of the values."""
+    tests = [(test, len(values) - index, 0, value) for index, value in enumerate(values)]
+    return _on_argument(name, argument, tests, action)
 
 
-def _conditional(name: str, argument: int, test: int, value: int, action: int, *, when: bool) -> list[Instruction]:
-    jump = (test, 0, 1, value) if when else (test, 1, 0, value)
+def _on_argument(name: str, argument: int, tests: Sequence[Instruction], action: int) -> list[Instruction]:
     return [
-        (JUMP_EQUAL, 0, 4, NUMBERS[name]),
+        (JUMP_EQUAL, 0, len(tests) + 3, NUMBERS[name]),
         (LOAD, 0, 0, ARGS_OFFSET + 8 * argument),
-        jump,
+        *tests,
         (RETURN, 0, 0, action),
         (LOAD, 0, 0, NR_OFFSET),
     ]

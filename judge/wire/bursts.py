@@ -59,8 +59,11 @@ class ReserveRequest:
 
 @dataclass(frozen=True, slots=True)
 class PieceRequest:
-    """Copies ``size`` bytes at ``input_offset`` of the shared inputs to ``offset`` of the pool (POOL) or of the staged
-    inputs (STAGE)."""
+    """A request to copy a part of the shared inputs to the device.
+
+    Copies ``size`` bytes at ``input_offset`` of the shared inputs to ``offset`` of the pool (POOL) or of the staged
+    inputs (STAGE).
+    """
 
     offset: int
     input_offset: int
@@ -164,8 +167,11 @@ class CommitReply:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Copies the outputs of this call of the burst to their output offsets, and the digests of their pieces (the
-    first level of ``judge.wire.digest``'s tree) to their digests offsets."""
+    """A request for the outputs of a call of the burst, which has the number ``call``.
+
+    Copies the outputs to their output offsets, and the digests of their pieces (the first level of
+    ``judge.wire.digest``'s tree) to their digests offsets.
+    """
 
     call: int
 

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 
 class Element(enum.IntEnum):
-    """One element type. Its number crosses the wall and is the same in ``judge/native/sources`` and
-    ``judge/gpu/kernels/inputs.cuh``; ``facts`` is its row."""
+    """One element type.
+
+    Its number crosses the wall and is the same in ``judge/native/sources`` and ``judge/gpu/kernels/inputs.cuh``;
+    ``facts`` is its row.
+    """
 
     INT8 = 0
     UINT8 = 1
@@ -55,8 +58,11 @@ class ElementFacts:
 
 @dataclass(frozen=True, slots=True)
 class NarrowFloat:
-    """A sign, ``exponent_bits`` and ``mantissa_bits``. ``overflow`` is the code, without its sign, of what is too large
-    when rounded, ``nan`` that of no number; ``has_infinity`` types keep the largest exponent for the two."""
+    """A layout of floating-point numbers: a sign, ``exponent_bits`` and ``mantissa_bits``.
+
+    ``overflow`` is the code, without its sign, of what is too large when rounded, ``nan`` that of values that are not
+    numbers; ``has_infinity`` types keep the largest exponent for the two.
+    """
 
     exponent_bits: int
     mantissa_bits: int

@@ -72,6 +72,8 @@ class Failure(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
+    """One message: ``op`` is its kind, and an answer has the ``nonce`` of its request."""
+
     op: int
     nonce: int
     payload: bytes

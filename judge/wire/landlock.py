@@ -32,8 +32,10 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[str], usable: Iterable[str] = (), folders: Iterable[str] = ()) -> bool:
-    """Lets this thread read and execute what is below ``readable``, read and write ``usable``, and make, write and
-    remove files below ``folders``. Nothing else.
+    """Lets this thread use what is below these paths, and no other files.
+
+    It may read and execute what is below ``readable``, read and write ``usable``, and make, write and remove files
+    below ``folders``.
 
     Returns False, with nothing done, where the kernel has no Landlock. Raises OSError where the kernel refuses.
     """

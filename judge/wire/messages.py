@@ -30,8 +30,10 @@ MAX_BYTES = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class ArgumentSpec:
-    """One argument of ``solve``, in order. ``name`` labels the buffer in the emulator's reports; ``element`` is the
-    type of its elements, or of the scalar."""
+    """One argument of ``solve``, in order.
+
+    ``name`` labels the buffer in the emulator's reports; ``element`` is the type of its elements, or of the scalar.
+    """
 
     name: str
     role: Role
@@ -306,8 +308,10 @@ class ReportClaim:
 
 @dataclass(frozen=True, slots=True)
 class FetchReply:
-    """The outputs lie in the shared memory. ``damage`` has for each argument the sum of: guard band overwritten before
-    it (1), after it (2), input changed (4)."""
+    """The answer to a fetch: the outputs lie in the shared memory.
+
+    ``damage`` has for each argument the sum of: guard band overwritten before it (1), after it (2), input changed (4).
+    """
 
     damage: tuple[int, ...]
     report: ReportClaim | None

@@ -1,5 +1,6 @@
-"""The emulator's counts for one call, as they cross the frames: fixed layouts of unsigned numbers, few names, all of
-it bounded.
+"""The emulator's counts for one call, as they cross the frames.
+
+They are fixed layouts of unsigned numbers, few names, all of it bounded.
 
 The names are those of ``emulator.profile.counters``, which the wire does not import: a test compares them. A profile is
 a claim like any other: the supervisor computes a time from it and judges whether that time is possible.
@@ -17,9 +18,18 @@ CLASSES = (
     "long_product",
 )  # fmt: skip
 FLOPS = (
-    "fp16", "bf16", "fp32", "fp64", "tensor_f16", "tensor_bf16", "tensor_tf32", "tensor_f64", "tensor_int8",
-    "tensor_int4", "tensor_b1",
-)  # fmt: skip
+    "fp16",
+    "bf16",
+    "fp32",
+    "fp64",
+    "tensor_f16",
+    "tensor_bf16",
+    "tensor_tf32",
+    "tensor_f64",
+    "tensor_int8",
+    "tensor_int4",
+    "tensor_b1",
+)
 COUNTS = (
     "thread_instructions", "global_requests", "global_sectors", "global_sectors_ideal", "shared_wavefronts",
     "shared_wavefronts_ideal", "l1_hit_sectors", "l2_sectors", "atomics", "atomic_serialized", "global_loads",
@@ -56,8 +66,11 @@ class LineClaim:
 
 @dataclass(frozen=True, slots=True)
 class ProfileClaim:
-    """``launches`` of one kernel in one shape, their counters summed. ``numbers`` are KERNEL_COUNTS; of registers, 0 is
-    not known. ``busiest_block`` and ``busiest_warp`` are counters, too."""
+    """``launches`` of one kernel in one shape, their counters summed.
+
+    ``numbers`` are KERNEL_COUNTS; of registers, 0 is not known. ``busiest_block`` and ``busiest_warp`` are counters,
+    too.
+    """
 
     kernel: str
     grid: Shape

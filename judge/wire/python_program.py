@@ -19,14 +19,21 @@ MAX_SPECIALIZATIONS = 96
 MAX_KEY_BYTES = 64 << 10
 #: The arguments that a kernel gets at its launch.
 MAX_KERNEL_ARGUMENTS = 256
+#: The autotuned kernels of a submission, and the calls whose configurations are chosen beforehand.
+MAX_TUNED, MAX_ROUNDS = 96, 64
+#: The configurations of a kernel.
+MAX_CONFIGS = 64
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _FAT_HEADER = struct.Struct("<IHHQ")
 _FAT_ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
 _FAT_MAGIC, _PTX, _CUBIN = 0xBA55ED50, 1, 2
+#: 64 bits, and Linux.
+_FAT_FLAGS = 0x11
 _PROGRAM_BITS = 1
 _SECTIONS = (b"", b".nv_fatbin", b".gpujudge.python", b".shstrtab")
+_NAMES = b"\0".join((*_SECTIONS, b""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +56,62 @@ class CompiledKernel:
 
 
 @dataclass(frozen=True, slots=True)
+class TunedConfig:
+    """A configuration of an autotuned kernel, in words, with the names of what was compiled for it.
+
+    ``problem`` says why there is none.
+    """
+
+    told: str
+    kernels: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TunedKernel:
+    """A kernel under an autotuner: where it stands in the source, and the configurations that were looked at."""
+
+    place: str
+    configs: tuple[TunedConfig, ...]
+
+    @property
+    def name(self) -> str:
+        return self.place.rpartition(":")[0]
+
+    @property
+    def ready(self) -> tuple[TunedConfig, ...]:
+        """Those that compile."""
+        return tuple(config for config in self.configs if not config.problem)
+
+
+#: The configuration that each autotuned kernel takes, by its place.
+Choice = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PythonProgram:
-    """A source and its kernels, for the architecture ``sm_<capability>``."""
+    """A source and its kernels, for the architecture ``sm_<capability>``.
+
+    ``rounds`` has the choice of each call; the last one holds for all that follow. A kernel without a choice takes its
+    first configuration that compiles.
+    """
 
     source: bytes
     capability: int
     kernels: tuple[CompiledKernel, ...]
+    tuned: tuple[TunedKernel, ...] = ()
+    rounds: tuple[Choice, ...] = ()
 
 
 def pack_program(program: PythonProgram) -> bytes:
     """Returns the file."""
     images = [_fat_binary(kernel.image, program.capability) for kernel in program.kernels]
     about = _about(program)
-    names = b"\0".join((*_SECTIONS, b""))
-    bodies = (b"", b"".join(images), about, names)
+    bodies = (b"", b"".join(images), about, _NAMES)
     at = _HEADER.size
     rows = []
     for name, body in zip(_SECTIONS, bodies, strict=True):
-        name_at = names.index(name + b"\0") if name else 0
+        name_at = _NAMES.index(name + b"\0") if name else 0
         kind = _PROGRAM_BITS if name else 0
         rows.append(_SECTION.pack(name_at, kind, 0, 0, at if name else 0, len(body), 0, 0, 8, 0))
         at += _padded(len(body))
@@ -82,7 +127,9 @@ def unpack_program(data: bytes) -> PythonProgram:
         rows = [_SECTION.unpack_from(data, header[6] + index * _SECTION.size) for index in range(len(_SECTIONS))]
     except struct.error:
         raise FrameError("not a program in Python") from None
-    images, about = (data[row[4] : row[4] + row[5]] for row in rows[1:3])
+    images, about, names = (data[row[4] : row[4] + row[5]] for row in rows[1:])
+    if names != _NAMES:
+        raise FrameError("not a program in Python")
     return _read_about(about, images)
 
 
@@ -95,6 +142,18 @@ def _about(program: PythonProgram) -> bytes:
         for index, kind in kernel.arguments:
             out.u32(index).text(kind)
         out.u32(len(kernel.image))
+    out.u32(len(program.tuned))
+    for tuned in program.tuned:
+        out.text(tuned.place).u32(len(tuned.configs))
+        for config in tuned.configs:
+            out.text(config.told).text(config.problem).u32(len(config.kernels))
+            for name in config.kernels:
+                out.text(name)
+    out.u32(len(program.rounds))
+    for choice in program.rounds:
+        out.u32(len(choice))
+        for place, told in choice:
+            out.text(place).text(told)
     return out.payload()
 
 
@@ -112,8 +171,18 @@ def _read_about(about: bytes, images: bytes) -> PythonProgram:
             CompiledKernel(key, name, warps, shared, scratch, align, arguments, images[begin : begin + size])
         )
         at += _fat_bytes(size)
+    tuned = tuple(_read_tuned(r) for _ in range(r.count(MAX_TUNED)))
+    rounds = tuple(tuple((r.text(), r.text()) for _ in range(r.count(MAX_TUNED))) for _ in range(r.count(MAX_ROUNDS)))
     r.end()
-    return PythonProgram(source, capability, tuple(kernels))
+    return PythonProgram(source, capability, tuple(kernels), tuned, rounds)
+
+
+def _read_tuned(r: Reader) -> TunedKernel:
+    place, configs = r.text(), []
+    for _ in range(r.count(MAX_CONFIGS)):
+        told, problem = r.text(), r.text()
+        configs.append(TunedConfig(told, tuple(r.text() for _ in range(r.count(MAX_SPECIALIZATIONS))), problem))
+    return TunedKernel(place, tuple(configs))
 
 
 def kernel_fat_binaries(program: PythonProgram) -> Sequence[bytes]:
@@ -127,7 +196,7 @@ def _fat_binary(image: bytes, capability: int) -> bytes:
     payload = image + b"\0" if is_ptx else image
     padded = payload.ljust(_fat_bytes(len(image)) - _FAT_HEADER.size - _FAT_ENTRY.size, b"\0")
     entry = _FAT_ENTRY.pack(
-        _PTX if is_ptx else _CUBIN, 0x101, _FAT_ENTRY.size, len(padded), 0, 0, 0, 0, capability, 0, 0, 0, 0, 0
+        _PTX if is_ptx else _CUBIN, 0x101, _FAT_ENTRY.size, len(padded), 0, 0, 0, 0, capability, 0, 0, _FAT_FLAGS, 0, 0
     )
     body = entry + padded
     return _FAT_HEADER.pack(_FAT_MAGIC, 1, _FAT_HEADER.size, len(body)) + body

@@ -39,8 +39,10 @@ class Kind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """Sentinels: ``count`` elements become ``plus`` or ``minus`` (8 bytes, little-endian, zero beyond the element).
-    ``key`` is that of their own stream."""
+    """Sentinels: ``count`` elements become ``plus`` or ``minus``.
+
+    Both have 8 bytes, little-endian, zero beyond the element. ``key`` is that of their own stream.
+    """
 
     count: int
     plus: bytes
@@ -50,8 +52,11 @@ class Planted:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """A near copy: ``count`` elements, at positions drawn from the stream of ``places``, become what the recipe would
-    give them with the key ``values``, sentinels apart."""
+    """A near copy, in which ``count`` elements change.
+
+    Their positions are drawn from the stream of ``places``, and they become what the recipe would give them with the
+    key ``values``, sentinels apart.
+    """
 
     count: int
     places: Key
@@ -100,8 +105,9 @@ def pack_recipe(out: Writer, recipe: Recipe) -> None:
     out.u8(recipe.pool is not None).u64(recipe.pool or 0)
     out.u8(recipe.sentinels is not None)
     if recipe.sentinels is not None:
-        _pack_key(out.u32(recipe.sentinels.count).raw(recipe.sentinels.plus).raw(recipe.sentinels.minus),
-                  recipe.sentinels.key)  # fmt: skip
+        _pack_key(
+            out.u32(recipe.sentinels.count).raw(recipe.sentinels.plus).raw(recipe.sentinels.minus), recipe.sentinels.key
+        )
     out.u8(recipe.changes is not None)
     if recipe.changes is not None:
         _pack_key(_pack_key(out.u32(recipe.changes.count), recipe.changes.places), recipe.changes.values)

@@ -20,8 +20,10 @@ TRANSFERS = 12
 
 @dataclass(frozen=True, slots=True)
 class RecordingClaim:
-    """``addresses`` has the address of each argument's buffer, 0 for scalars. ``emulator.replay`` and, for GPUs,
-    ``judge.runner.cuda.recording`` define ``recording``."""
+    """A request to load a recording, with ``addresses`` of the arguments' buffers, 0 for scalars.
+
+    ``emulator.replay`` and, for GPUs, ``judge.runner.cuda.recording`` define ``recording``.
+    """
 
     addresses: tuple[int, ...]
     recording: bytes
@@ -60,8 +62,11 @@ class RecordingReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplayReply:
-    """One recorded call. ``operations`` counts what it asks of the device, 0 where the device does
-    not count it; ``transfers`` are those of ``emulator.replay.Transfers``, all 0 where the device does not count."""
+    """One recorded call.
+
+    ``operations`` counts what it asks of the device, 0 where the device does not count it; ``transfers`` are those of
+    ``emulator.replay.Transfers``, all 0 where the device does not count.
+    """
 
     operations: int = 0
     transfers: tuple[int, ...] = (0,) * TRANSFERS

@@ -16,11 +16,11 @@ from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Ahead, Scorer, ScoringJob
 from judge.bench.library.process import LibraryProcess
 from judge.bench.timing.ahead import TimingAhead, start_oracle
-from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
+from judge.bench.timing.submission_timer import SubmissionTimer, kept_baselines, open_timer
 from judge.compile.architecture import gpu_architecture
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
-from judge.gpu import calibrate, calibration, catalog, nvml, trial
+from judge.gpu import calibrate, calibration, discovery, nvml, trial
 from judge.gpu.calibration import Calibration
 from judge.gpu.health import GpuHealth
 from judge.gpu.kernels.build import ensure_kernels
@@ -56,11 +56,12 @@ class CudaBackend(Backend):
 
     kind = "cuda"
     audits = True
+    is_profiled = True
     calibrator = _Peaks()
 
     def discover(self, settings: JudgeSettings) -> Discovery:
-        probe = catalog.probe_cuda(settings)
-        return Discovery(probe.devices, probe.problem)
+        found = discovery.find_gpus(settings)
+        return Discovery(found.devices, found.problem)
 
     def selector(self, device: DeviceInfo) -> str:
         return f"cuda:{device.details.get('ordinal', 0)}"
@@ -103,14 +104,20 @@ class CudaBackend(Backend):
         return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        self,
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        *,
+        shared: bool = False,
         cancelled: Cancelled = lambda: False,
-    ) -> AbstractContextManager[int | None]:  # fmt: skip
+    ) -> AbstractContextManager[int | None]:
         return device_lock(device, settings, shared=shared, cancelled=cancelled)
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
-        """Returns the benchmark that moves the fewest bytes. An input of values that were typed is none: each timed
-        call gets inputs of its own."""
+        """Returns the benchmark that moves the fewest bytes.
+
+        An input of typed values does not count: each timed call gets inputs of its own.
+        """
         there = [case for case in pack.benchmarks_for(self.kind) if not case.typed]
         return (min(there, key=lambda case: case_bytes(pack, case)),) if there else ()
 
@@ -130,9 +137,16 @@ class CudaBackend(Backend):
 
     @contextlib.contextmanager
     def open_timer(
-        self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory,
-        seed: int, build_null_kernel: Callable[[], Artifact], ahead: Ahead | None = None,
-    ) -> Iterator[SubmissionTimer]:  # fmt: skip
+        self,
+        pack: Pack,
+        cases: Sequence[Case],
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        factory: SessionFactory,
+        seed: int,
+        build_null_kernel: Callable[[], Artifact],
+        ahead: Ahead | None = None,
+    ) -> Iterator[SubmissionTimer]:
         begun = ahead if isinstance(ahead, TimingAhead) else self.begin_ahead(pack, cases, device, settings, factory)
         with (
             contextlib.closing(begun),
@@ -141,6 +155,27 @@ class CudaBackend(Backend):
             ) as timer,
         ):
             yield timer
+
+    def lacking_baselines(
+        self, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *, older_s: float | None = None
+    ) -> tuple[Case, ...]:
+        kept = kept_baselines(pack, device, settings)
+        ages = ((case, kept.age_s(case)) for case in pack.benchmarks_for(self.kind))
+        return tuple(case for case, age_s in ages if age_s is None or (older_s is not None and age_s >= older_s))
+
+    def time_null_kernel(
+        self,
+        pack: Pack,
+        cases: Sequence[Case],
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        factory: SessionFactory,
+        build_null_kernel: Callable[[], Artifact],
+    ) -> None:
+        opened = open_timer(pack, cases, device, settings, factory, 0, build_null_kernel=build_null_kernel)
+        with opened as timer:
+            for case in cases:
+                timer.baselines.measure_again(case)
 
     def begin_ahead(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory

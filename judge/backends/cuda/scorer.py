@@ -19,9 +19,11 @@ class MeasuredScorer:
     """
 
     def __init__(
-        self, job: ScoringJob, begin: Callable[[], Ahead],
+        self,
+        job: ScoringJob,
+        begin: Callable[[], Ahead],
         open_timer: Callable[[Ahead | None], AbstractContextManager[SubmissionTimer]],
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._job = job
         self._ahead = job.ahead
         self._begin = begin

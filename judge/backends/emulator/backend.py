@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,11 @@ from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 
 if TYPE_CHECKING:
     from judge.backends.scoring import Scorer, ScoringJob
+    from judge.compile.artifact import Artifact
+    from judge.judgement import BuildReport
+    from judge.languages.base import Language
     from judge.packs.pack import Case, Pack
+    from judge.supervisor.factory import SessionFactory
 
 #: The emulator reads PTX, for the oldest architecture with the instructions of most kernels.
 _ARCH = "compute_80"
@@ -76,9 +80,12 @@ class EmulatorBackend(Backend):
         threads = emulator_threads(settings)
         # Beside them the submission's own thread works.
         return RunnerSpec(
-            "judge.runner.emulator", _ensure_library(settings), threads=threads, busy_threads=1 + threads,
+            "judge.runner.emulator",
+            _ensure_library(settings),
+            threads=threads,
+            busy_threads=1 + threads,
             has_checks=True,
-        )  # fmt: skip
+        )
 
     def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:
         return DeviceBounds(
@@ -94,11 +101,25 @@ class EmulatorBackend(Backend):
         return _WARM_RUNNERS
 
     def hold(
-        self, device: DeviceInfo, settings: JudgeSettings, *, shared: bool = False,
+        self,
+        device: DeviceInfo,
+        settings: JudgeSettings,
+        *,
+        shared: bool = False,
         cancelled: Cancelled = lambda: False,
-    ) -> AbstractContextManager[int]:  # fmt: skip
+    ) -> AbstractContextManager[int]:
         del device, shared
         return emulator_share(settings, cancelled=cancelled)
+
+    def choose_configurations(
+        self, language: Language, artifact: Artifact, report: BuildReport, pack: Pack, benchmarks: Sequence[Case],
+        seed: int, settings: JudgeSettings, factory: SessionFactory,
+    ) -> tuple[Artifact, BuildReport]:  # fmt: skip
+        if not language.tuned(artifact):
+            return artifact, report
+        from judge.backends.emulator.tuning import choose_configurations
+
+        return choose_configurations(language, artifact, report, pack, benchmarks, seed, settings, factory)
 
     def benchmarks_of_run(self, pack: Pack) -> tuple[Case, ...]:
         """Returns the benchmark that moves the fewest bytes, but where it takes seconds: whole models do."""

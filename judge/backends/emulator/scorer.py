@@ -89,7 +89,8 @@ class ModelledScorer:
     def _model(self, case: Case, call: ReplayedCall) -> TimedCase | str:
         """Returns the modelled time of an accepted call, or why it is not believed."""
         job, report = self._job, call.report
-        assert report is not None
+        if report is None:
+            return "the runner gave no counts of the call"
         gpu = load_gpu(job.settings.emulator_gpu)
         task = case_bytes(job.pack, case), case_flops(job.pack, case)
         transfers = call.transfers

@@ -35,16 +35,22 @@ class LibraryProcess:
         self._pack, self._device = pack, device
         self._rounds: list[dict[str, Any]] = []
         request = {
-            "folder": str(pack.directory), "ordinal": int(device.details.get("ordinal", 0)), "kernels": str(kernels),
+            "folder": str(pack.directory),
+            "ordinal": int(device.details.get("ordinal", 0)),
+            "kernels": str(kernels),
             "seed": seed,
-        }  # fmt: skip
+        }
         home = Path(__file__).resolve().parents[3]
         paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-B", "-m", _SERVER, json.dumps(request)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)}, cwd="/", start_new_session=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            cwd="/",
+            start_new_session=True,
+        )
         try:
             self._refused: Mapping[str, str] = self._answer(_CHECK_S)["refused"]
         except BaseException:

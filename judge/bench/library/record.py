@@ -15,13 +15,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from emulator.records import dataclass
 from judge.bench.statistics import Interval
 from judge.gpu.calibration import device_hash
 from judge.judgement import DeviceInfo
 from judge.packs.baselines import FILE
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
+from records import dataclass
 
 #: The packages whose versions decide a time. PyTorch's names the CUDA libraries that it brings.
 _PACKAGES = ("torch", "cupy", "cupy-cuda12x", "cupy-cuda13x", "nvidia-cublas", "nvidia-cudnn-cu13")
@@ -106,9 +106,7 @@ def load_times(pack: Pack, device: DeviceInfo, settings: JudgeSettings) -> tuple
         return None
 
 
-def store_times(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings, times: Sequence[LibraryTime]
-) -> None:  # fmt: skip
+def store_times(pack: Pack, device: DeviceInfo, settings: JudgeSettings, times: Sequence[LibraryTime]) -> None:
     """Keeps times for ``load_times``. Raises OSError."""
     file = _file(pack, device, settings)
     file.parent.mkdir(parents=True, exist_ok=True)

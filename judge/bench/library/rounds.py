@@ -9,13 +9,13 @@ from typing import Any
 
 import torch
 
-from emulator.records import dataclass
 from judge.bench.library.calls import Call, WrongResult
 from judge.bench.library.timer import Timer
 from judge.bench.statistics import StoppingRule, fewest_calls, median_interval, relative_error
 from judge.packs import judging
 from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Case, Pack
+from records import dataclass
 
 _WARM_UP_CALLS = 3
 #: As long as a process of a submission works before calls count: an idle GPU's clocks are low.

@@ -16,6 +16,10 @@ from typing import Any
 
 
 def main(argv: list[str]) -> None:
+    """Answers the request ``argv[0]``, then each line of standard input, with lines of JSON.
+
+    An error is an answer with ``problem``, after which it ends.
+    """
     # What libraries print must not be taken for answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     silence = os.open(os.devnull, os.O_WRONLY)

@@ -29,8 +29,11 @@ _BUFFER, _SIZE, _END = 1, 2, 0
 
 
 class Timer:
-    """On PyTorch's current device and its current stream, which is the legacy default one. ``kernels`` is the path of
-    the judge's own kernels, compiled for the device. Raises RuntimeError where the driver refuses something."""
+    """A timer of library calls, on PyTorch's current device.
+
+    It uses PyTorch's current stream, which is the legacy default one. ``kernels`` is the path of the judge's own
+    kernels, compiled for the device. Raises RuntimeError where the driver refuses something.
+    """
 
     def __init__(self, kernels: Path) -> None:
         properties = torch.cuda.get_device_properties(torch.cuda.current_device())

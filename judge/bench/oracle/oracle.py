@@ -167,9 +167,14 @@ class Oracle:
             begin.folder.mkdir(parents=True, exist_ok=True)
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-B", "-m", _SERVER, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
-                cwd="/", pass_fds=(theirs.fileno(),), start_new_session=True,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                cwd="/",
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
             send(self._channel, begin)
         except OSError as error:
             self.problem = f"it does not start: {error}"
@@ -196,6 +201,8 @@ def _has_answer(channel: socket.socket, within_s: float = 0.0) -> bool:
 
 def why_not(pack: Pack) -> str:
     """Returns why a pack's outputs cannot be checked on a GPU; empty if they may be."""
+    if pack.confined:
+        return "its code may not use a GPU"
     if pack.reference.defines("check"):
         return "its check decides, which is written for NumPy"
     if any(output.tolerance is not None and output.tolerance.kind == "auto" for output in pack.outputs):

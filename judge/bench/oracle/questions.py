@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.packs.collection.pool import SecretPool
 from judge.packs.pack import Case, Pack
 from judge.wire.recipe import Recipe
+from records import dataclass
 
 #: First words of an answer.
 READY, RIGHT, NOT_RIGHT, UNABLE = "ready", "right", "not right", "unable"
@@ -22,7 +22,8 @@ class Begin:
 
     ``kernels`` are the judge's own, compiled for the GPU; ``rehearsal`` is a small case that is checked once, so that
     what has to be compiled is ready when the first question comes. CuPy keeps what it compiles in ``folder``, which is
-    the pack's on this GPU. Answered with READY or UNABLE and why.
+    the pack's on this GPU. As long as nothing is kept there, ``benchmark``, some of whose kernels are others, is
+    computed too. Answered with READY or UNABLE and why.
     """
 
     pack: Pack
@@ -30,6 +31,7 @@ class Begin:
     ordinal: int
     rehearsal: Case | None
     folder: Path
+    benchmark: Case | None = None
 
 
 @dataclass(frozen=True, slots=True)

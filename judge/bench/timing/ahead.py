@@ -19,6 +19,7 @@ from judge.bench.timing.null_kernel import CALLS, null_kernel_factory
 from judge.bench.timing.sampling import opened_call_count
 from judge.gpu.calibration import device_hash
 from judge.judgement import DeviceInfo
+from judge.packs.data.inputs import input_recipes
 from judge.packs.isolation.shared_array import SharedRooms
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes, case_bytes
@@ -33,8 +34,10 @@ _ROOM = 16
 
 
 class TimingAhead:
-    """Processes that start and reserve their memory in the background, and the oracle. ``close`` ends what was not
-    taken. Make it in a thread that outlives them. Raises InternalError and RunnerEnded."""
+    """Processes that start and reserve their memory in the background, and the oracle.
+
+    ``close`` ends what was not taken. Make it in a thread that outlives them. Raises InternalError and RunnerEnded.
+    """
 
     def __init__(
         self, pack: Pack, cases: Sequence[Case], device: DeviceInfo, factory: SessionFactory, oracle: Oracle | None
@@ -116,5 +119,9 @@ def start_oracle(
         return None
     small = [case for case in pack.cases_for(device.kind) if case.group != "benchmark"]
     rehearsal = min(small, key=lambda case: case_bytes(pack, case), default=None)
+    # Drawing a benchmark's inputs takes the host seconds.
+    benchmarks = pack.benchmarks_for(device.kind)
+    drawn = [case for case in benchmarks if None not in input_recipes(pack, case, 0).values()]
     folder = settings.data_dir / "oracle" / f"{device_hash(device)}-{pack.digest[:24]}"
-    return Oracle(Begin(pack, build_kernels(), int(device.details.get("ordinal", 0)), rehearsal, folder))
+    ordinal = int(device.details.get("ordinal", 0))
+    return Oracle(Begin(pack, build_kernels(), ordinal, rehearsal, folder, next(iter(drawn), None)))

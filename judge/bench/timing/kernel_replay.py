@@ -13,7 +13,6 @@ import statistics
 from collections.abc import Callable
 from typing import TypeVar
 
-from emulator.records import dataclass
 from judge.bench.timing.clock_bound import slack
 from judge.bench.timing.null_kernel import NullBaselines
 from judge.bench.timing.submission_timer import time_processes
@@ -27,6 +26,7 @@ from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
 from judge.supervisor.session import Session
+from records import dataclass
 
 #: How much longer issuing one operation may take from the runner's Python than from the submission's host code.
 ISSUE_S = 1e-6

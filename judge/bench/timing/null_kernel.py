@@ -3,8 +3,10 @@
 The null kernel (the pack's starter) is timed in two ways by the submission's own protocol, in a process that has no
 reason to lie:
 
-* Alone, before the submission. ``NullBaselines`` keeps the result per device, driver, pack, case and version of the
-  judge. After an hour, a few null calls made before the submission is loaded have to agree with it.
+* Alone, before the submission. ``NullBaselines`` keeps the result by what decides it: card, driver, version of the
+  judge, and what the calls are made of (``call_form``), whatever the pack is called. Whoever has a device and nothing
+  to do on it measures it ahead (``judge.null_baselines``). After an hour, a few null calls made before the submission
+  is loaded have to agree with it.
 * Beside the submission, a few calls after each burst, on the same processor if one was reserved. How long a reply takes
   depends on what else the machine does at that moment, by more than the bound by the clock (``clock_bound``) allows;
   ``NullKernelProbe`` measures it then and there.
@@ -26,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from judge import __version__
+from judge.bench.timing.call_form import call_form
 from judge.bench.timing.call_maker import CallMaker, NullCallMaker
 from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
 from judge.bench.timing.schedule import InputKey, PlannedCall
@@ -40,14 +43,14 @@ from judge.supervisor.session import BurstRecord, Session
 from judge.supervisor.verdict_rules import outcome_of_ending
 from judge.wire.bursts import ReserveRequest, TimedCall
 
-#: How long a baseline is kept, and how long it holds without being confirmed.
-_KEPT_S, _FRESH_S = 30 * 24 * 3600.0, 3600.0
+#: How long a baseline is kept, and how long it holds without being confirmed, in seconds.
+_KEPT_S, FRESH_S = 30 * 24 * 3600.0, 3600.0
 #: A baseline is confirmed by so many bursts of null calls, whose medians may differ from it: by so much of the time
 #: around a call, and by so many seconds of its overhead (by which calls beside a submission may differ before they do
 #: not count) and of its claim.
 _CONFIRMING_BURSTS, _AROUND_SHARE, _OVERHEAD_S, _CLAIM_S = 5, 0.15, 5e-6, 0.5e-6
 #: Incremented when the protocol changes so that older baselines no longer hold.
-_VERSION = 10
+_VERSION = 11
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
 #: the processor's caches cold.
 CALLS, _COLD_CALLS = 5, 2
@@ -86,6 +89,11 @@ class NullBaselines:
         self._store(case, found)
         return found
 
+    def age_s(self, case: Case) -> float | None:
+        """Returns how long ago the stored baseline was measured or confirmed; None if there is none that holds."""
+        stored = self._read(case)
+        return None if stored is None else stored[1]
+
     def confirm(self, case: Case, bursts: Callable[[], Sequence[Burst]]) -> None:
         """Measures the baseline again if it is old and a few null calls, which ``bursts`` makes now, contradict it.
 
@@ -101,11 +109,21 @@ class NullBaselines:
             self.measure_again(case)
 
     def _path(self, case: Case) -> Path:
-        names = (_VERSION, __version__, self.device.details.get("driver", ""), self.pack.digest, case.id)
+        names = (_VERSION, __version__, self.device.details.get("driver", ""), call_form(self.pack, case))
         digest = hashlib.sha256("\0".join(str(name) for name in names).encode()).hexdigest()[:24]
         return self.folder / f"{device_hash(self.device)}-{digest}.json"
 
     def _load(self, case: Case) -> NullBaseline | None:
+        found = self._read(case)
+        if found is None:
+            return None
+        stored, age_s = found
+        if age_s >= FRESH_S:
+            self._unconfirmed.add(case.id)
+        return stored
+
+    def _read(self, case: Case) -> tuple[NullBaseline, float] | None:
+        """Returns the stored baseline and its age in seconds; None if there is none that holds."""
         try:
             found = json.loads(self._path(case).read_text())
             line = Line(float(found["once_s"]), float(found["each_s"]), float(found["error_s"]))
@@ -113,11 +131,7 @@ class NullBaselines:
             age_s = self.now() - float(found["at"])
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        if not 0 <= age_s < _KEPT_S:
-            return None
-        if age_s >= _FRESH_S:
-            self._unconfirmed.add(case.id)
-        return stored
+        return (stored, age_s) if 0 <= age_s < _KEPT_S else None
 
     def _store(self, case: Case, found: NullBaseline) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

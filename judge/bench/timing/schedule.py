@@ -94,9 +94,14 @@ class Schedule:
     """
 
     def __init__(
-        self, stream: random.Random, pack: Pack, case: Case, max_calls: int, first_call: int,
+        self,
+        stream: random.Random,
+        pack: Pack,
+        case: Case,
+        max_calls: int,
+        first_call: int,
         warm_up_s: tuple[float, float] = WARM_UP_S,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._stream = stream
         self._pack = pack
         self._case = case

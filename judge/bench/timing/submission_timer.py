@@ -16,13 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from judge.bench.background import Background
-from judge.bench.conditions import GpuConditions, HostLoad, processor_for_timing
+from judge.bench.conditions import GpuConditions, HostLoad, processor_for_timing, reserved_processors
 from judge.bench.measurement import TimedCase, fingerprint, measured_score
 from judge.bench.plausibility import Roofline
 from judge.bench.statistics import PROCESSES
 from judge.bench.timed_calls import timed_calls
 from judge.bench.timing.ahead import TimingAhead
 from judge.bench.timing.case_timer import HOLD_S
+from judge.bench.timing.clock_bound import Burst
 from judge.bench.timing.null_kernel import CALLS, NullBaselines, NullKernelProbe, NullKernelProcesses
 from judge.bench.timing.sampling import SecretStream
 from judge.bench.timing.trial import Bench, CaseResult, Progress, Trial, finish_after
@@ -57,9 +58,11 @@ class SubmissionTimer:
     baselines: NullBaselines
 
     def time(
-        self, artifacts: Sequence[Artifact], progress: Progress = lambda _case, _calls: None,
+        self,
+        artifacts: Sequence[Artifact],
+        progress: Progress = lambda _case, _calls: None,
         between: Callable[[], None] = lambda: None,
-    ) -> list[tuple[list[CaseResult], Measurement | None]]:  # fmt: skip
+    ) -> list[tuple[list[CaseResult], Measurement | None]]:
         """Times submissions in turns. Raises InternalError and Cancelled.
 
         Returns, for each, the case results up to the first that is not accepted, and the score if all are. ``between``
@@ -83,9 +86,17 @@ class SubmissionTimer:
 
 @contextlib.contextmanager
 def open_timer(
-    pack: Pack, cases: Sequence[Case], device: DeviceInfo, settings: JudgeSettings, factory: SessionFactory, seed: int,
-    *, build_null_kernel: Callable[[], Artifact], open_watch: Watcher = watch_device, ahead: TimingAhead | None = None,
-) -> Iterator[SubmissionTimer]:  # fmt: skip
+    pack: Pack,
+    cases: Sequence[Case],
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    factory: SessionFactory,
+    seed: int,
+    *,
+    build_null_kernel: Callable[[], Artifact],
+    open_watch: Watcher = watch_device,
+    ahead: TimingAhead | None = None,
+) -> Iterator[SubmissionTimer]:
     """Yields a timer and leaves no process behind.
 
     ``build_null_kernel`` builds a ``solve`` that does nothing; ``ahead``, which stays the caller's, is what was begun
@@ -102,7 +113,8 @@ def open_timer(
         processor = stack.enter_context(processor_for_timing(settings.locks, load=watched))
         if processor is not None:
             factory = factory.at(processor)
-            stack.enter_context(real_time_thread(away_from=processor))
+            # Those of other GPUs' judgements, too: their processes cannot go elsewhere.
+            stack.enter_context(real_time_thread(away_from={processor, *reserved_processors(settings.locks)}))
         background = Background()
         stack.callback(background.close)
         build = functools.cache(build_null_kernel)
@@ -121,8 +133,17 @@ def open_timer(
             ahead=ahead,
             precision=settings.precision,
         )
-        baselines = NullBaselines(pack, device, settings.data_dir / "empty-solve", bench.time_null_kernel)
-        yield SubmissionTimer(bench, baselines)
+        yield SubmissionTimer(bench, kept_baselines(pack, device, settings, bench.time_null_kernel))
+
+
+def kept_baselines(
+    pack: Pack,
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    measure: Callable[[Case], Sequence[Sequence[Burst]]] = lambda _: (),
+) -> NullBaselines:
+    """Returns the null kernel's baselines that this machine keeps; ``measure`` is called where one is lacking."""
+    return NullBaselines(pack, device, settings.data_dir / "empty-solve", measure)
 
 
 def run_trials(

@@ -139,9 +139,16 @@ class Bench:
         self.null_kernel.load(session, self.reservation())
         stream = self.stream.child(f"empty {number}")
         timing = CaseTimer(
-            session, NullCallMaker.like(self.maker(case)), stream, 0, None, self.conditions, self.rule(),
-            busy=self.background.busy, share_s=self.share_s,
-        ).run()  # fmt: skip
+            session,
+            NullCallMaker.like(self.maker(case)),
+            stream,
+            0,
+            None,
+            self.conditions,
+            self.rule(),
+            busy=self.background.busy,
+            share_s=self.share_s,
+        ).run()
         # Like a submission's process, it is gone before the next one is timed.
         session.finish()
         if timing.outcome.verdict is not Verdict.ACCEPTED:
@@ -309,11 +316,20 @@ class Trial:
         bench = self._bench
         verifier = self._verifiers[case.id]
         timer = CaseTimer(
-            session, bench.maker(case), self._stream.child(f"{case.id} {number}"), 1 + number * _CALLS_PER_PROCESS,
-            verifier, bench.conditions, bench.rule(), probe, bench.background.busy,
-            share_s=bench.share_s, until=self._until, warm_up_s=WARM_UP_OF_BUSY_S if number else WARM_UP_S,
+            session,
+            bench.maker(case),
+            self._stream.child(f"{case.id} {number}"),
+            1 + number * _CALLS_PER_PROCESS,
+            verifier,
+            bench.conditions,
+            bench.rule(),
+            probe,
+            bench.background.busy,
+            share_s=bench.share_s,
+            until=self._until,
+            warm_up_s=WARM_UP_OF_BUSY_S if number else WARM_UP_S,
             gpu_busy=lambda: bench.oracle is not None and bench.oracle.is_busy,
-        )  # fmt: skip
+        )
         return timer.run(lambda calls: self._progress(case, calls))
 
     def _timed(self, case: Case, least_s: float = 0.0) -> TimedCase:

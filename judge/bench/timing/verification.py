@@ -71,9 +71,13 @@ class Verifier:
     """
 
     def __init__(
-        self, maker: CallMaker, cancelled: Callable[[], bool] = lambda: False, *, oracle: Oracle | None = None,
+        self,
+        maker: CallMaker,
+        cancelled: Callable[[], bool] = lambda: False,
+        *,
+        oracle: Oracle | None = None,
         rooms: SharedRooms | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._maker = maker
         self._oracle = oracle
         #: Where the outputs of opened calls lie.

@@ -76,9 +76,17 @@ def _wgmma(arithmetic: str, k: int) -> Peak:
     operands = (_WARP_GROUPS * rows + columns) * k * _SLICES
     shared = (_WARP_GROUPS * rows + columns) * 32 * _SLICES
     return Peak(
-        f"wgmma_{arithmetic}", arithmetic, 128 * _WARP_GROUPS, pass_, 2 * pass_, operands, 4 * 128 * 128 * _WARP_GROUPS,
-        shared_bytes=shared, least=(9, 0), only=9,
-    )  # fmt: skip
+        f"wgmma_{arithmetic}",
+        arithmetic,
+        128 * _WARP_GROUPS,
+        pass_,
+        2 * pass_,
+        operands,
+        4 * 128 * 128 * _WARP_GROUPS,
+        shared_bytes=shared,
+        least=(9, 0),
+        only=9,
+    )
 
 
 PEAKS = (

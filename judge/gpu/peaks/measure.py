@@ -128,6 +128,11 @@ class Bench:
 
 
 def main() -> None:
+    """Measures the GPU ``argv[1]`` with the kernels in the file ``argv[2]``, and prints lines of JSON.
+
+    The lines with ``doing`` are progress; the last one has ``measured``.
+    """
+
     def say(doing: str) -> None:
         print(json.dumps({"doing": doing}), flush=True)
 

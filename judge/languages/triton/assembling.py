@@ -49,10 +49,16 @@ def assemble(source: bytes, challenge: Buildable, arch: str, settings: JudgeSett
             is_it = function.symbol == kernel.name
             made.append(
                 FunctionAssembly(
-                    function.symbol, function.is_kernel, function.block_threads, resources.get(function.symbol),
-                    function.listing, sass.get(function.symbol, ()), ttir if is_it else (), ttgir if is_it else (),
+                    function.symbol,
+                    function.is_kernel,
+                    function.block_threads,
+                    resources.get(function.symbol),
+                    function.listing,
+                    sass.get(function.symbol, ()),
+                    ttir if is_it else (),
+                    ttgir if is_it else (),
                 )
-            )  # fmt: skip
+            )
     return Assembly(arch, tuple(made))
 
 

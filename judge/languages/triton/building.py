@@ -17,13 +17,11 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import judge
-from emulator.records import dataclass
 from judge.compile import cache
 from judge.compile.architecture import is_ptx_alone
 from judge.compile.artifact import Artifact
@@ -43,13 +41,18 @@ from judge.sandbox.python_paths import PYTHON_OPTIONS, is_shown_anyway, module_p
 from judge.settings import JudgeSettings
 from judge.wire.call_shapes import pack_shapes
 from judge.wire.python_program import (
+    MAX_CONFIGS,
     MAX_KERNEL_ARGUMENTS,
     MAX_KEY_BYTES,
     MAX_SPECIALIZATIONS,
+    MAX_TUNED,
     CompiledKernel,
     PythonProgram,
+    TunedConfig,
+    TunedKernel,
     pack_program,
 )
+from records import dataclass
 
 FILE_NAME = "kernel.py"
 LOADER = "judge.runner.triton.program"
@@ -62,6 +65,8 @@ _MOST_BYTES = 128 << 20
 _MOST_PTX_BYTES = 8 << 20
 #: The most notes that the author gets, and the most characters of each.
 _MOST_NOTES, _MOST_NOTE = 8, 400
+#: The share of the compiler's time after which no further configuration of an autotuned kernel is compiled.
+_TUNING_SHARE = 0.4
 _KNOWN_GOOD = b"""import triton
 import triton.language as tl
 
@@ -82,13 +87,15 @@ def solve(*arguments):
 class Compiled:
     """The result of the first jail: the kernels, or the reason why there are none.
 
-    ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author.
+    ``stages`` has for each kernel the text of each of ``STAGES``, if they were asked for; ``notes`` are for the author;
+    ``tuned`` are the autotuned kernels whose configuration is still to be chosen.
     """
 
     kernels: tuple[CompiledKernel, ...]
     problem: str = ""
     stages: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    tuned: tuple[TunedKernel, ...] = ()
 
 
 def build_submission(
@@ -104,7 +111,7 @@ def build_submission(
         return _error(problem, started_s, settings), None
     toolchain = find_toolchain(settings.nvcc)
     shapes = pack_shapes(challenge.call_shapes(target.kind))
-    options = ["triton", target.arch, hashlib.sha256(shapes).hexdigest()]
+    options = ["triton", target.arch, hashlib.sha256(shapes).hexdigest(), str(_configs(target, settings))]
     key = cache.build_key(source, "", challenge.signature_text, options, f"{toolchain.identity}\n{_identity()}")
     cached = cache.load(settings.data_dir, key, shared=settings.shared_builds)
     if cached is not None:
@@ -119,7 +126,7 @@ def build_submission(
     if problem:
         report = _error(problem, started_s, settings)
     else:
-        artifact = _artifact(source, compiled.kernels, assembled, target)
+        artifact = _artifact(source, compiled, assembled, target)
         report = _report(assembled, compiled.notes, started_s)
         if len(artifact.library) > settings.build.artifact_bytes:
             report, artifact = _error("The compiled kernels are too large.", started_s, settings), None
@@ -179,24 +186,39 @@ def _run_triton(
             binds=[*python_binds(), *(Bind.same(path) for path in paths if not is_shown_anyway(path))],
             env={
                 "PYTHONPATH": os.pathsep.join(str(path) for path in paths),
-                "PYTHONHASHSEED": "0", "TRITON_CACHE_DIR": f"{folder}/cache", "TMPDIR": folder,
+                "PYTHONHASHSEED": "0",
+                "TRITON_CACHE_DIR": f"{folder}/cache",
+                "TMPDIR": folder,
                 "OPENBLAS_NUM_THREADS": "1",
             },
             jail=settings.jail,
             hidden=trusted_folders(),
-        )  # fmt: skip
+        )
         numbers = (
-            capability_of(target.arch), _ptx_version(settings), int(is_ptx_alone(target.arch)), int(keeps_stages),
-        )  # fmt: skip
+            capability_of(target.arch),
+            _ptx_version(settings),
+            int(is_ptx_alone(target.arch)),
+            int(keeps_stages),
+            _configs(target, settings),
+            _TUNING_SHARE * settings.build.wall_s,
+        )
         command = [
             sys.executable, *PYTHON_OPTIONS, "-m", "judge.runner.triton.build", *map(str, (*given, *numbers)),
             f"{folder}/{FILE_NAME}",
         ]  # fmt: skip
         output = run_to_end(
-            dataclasses.replace(policy, cwd=folder), command, wall_s=settings.build.wall_s,
-            output_bytes=settings.build.log_bytes, pass_fds=given,
-        )  # fmt: skip
+            dataclasses.replace(policy, cwd=folder),
+            command,
+            wall_s=settings.build.wall_s,
+            output_bytes=settings.build.log_bytes,
+            pass_fds=given,
+        )
         return output, contents(given[2], _MOST_BYTES)
+
+
+def _configs(target: Target, settings: JudgeSettings) -> int:
+    """Returns how many configurations of an autotuned kernel are compiled: those of which a modelled time chooses."""
+    return settings.autotune_configs if is_ptx_alone(target.arch) else 1
 
 
 def capability_of(arch: str) -> int:
@@ -227,7 +249,8 @@ def _read_answer(answer: bytes, *, keeps_stages: bool) -> Compiled:
             raise ValueError("two kernels of one name")
         stages = [tuple(_text(each[stage])[:_MOST_PTX_BYTES] for stage in STAGES) for each in kernels if keeps_stages]
         notes = tuple(_text(note)[:_MOST_NOTE] for note in found["notes"][:_MOST_NOTES])
-        return Compiled(read, stages=tuple(stages), notes=notes)
+        tuned = tuple(_read_tuned(each) for each in found["tuned"][:MAX_TUNED])
+        return Compiled(read, stages=tuple(stages), notes=notes, tuned=tuned)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return Compiled((), f"The build ended with a result that cannot be read: {str(error)[:200]}")
 
@@ -243,6 +266,18 @@ def _read_kernel(found: dict[str, Any]) -> CompiledKernel:
     return CompiledKernel(key, name, warps, shared, scratch, align, arguments, ptx)
 
 
+def _read_tuned(found: dict[str, Any]) -> TunedKernel:
+    configs = [
+        TunedConfig(
+            _text(each["told"])[:_MOST_NOTE],
+            tuple(_text(name) for name in each["kernels"][:MAX_SPECIALIZATIONS]),
+            _text(each["problem"])[:_MOST_NOTE],
+        )
+        for each in found["configs"][:MAX_CONFIGS]
+    ]
+    return TunedKernel(_text(found["place"])[:_MOST_NOTE], tuple(configs))
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("a text was expected")
@@ -255,8 +290,8 @@ def _number(value: Any) -> int:
     return value
 
 
-def _artifact(source: bytes, kernels: Sequence[CompiledKernel], assembled: Assembled, target: Target) -> Artifact:
-    made = list(kernels)
+def _artifact(source: bytes, compiled: Compiled, assembled: Assembled, target: Target) -> Artifact:
+    made = list(compiled.kernels)
     if not is_ptx_alone(target.arch):
         made = [
             dataclasses.replace(kernel, image=image) for kernel, image in zip(made, assembled.machine_code, strict=True)
@@ -265,7 +300,7 @@ def _artifact(source: bytes, kernels: Sequence[CompiledKernel], assembled: Assem
     registers: dict[str, int] = {}
     for each in assembled.kernels:
         registers[each.kernel] = max(registers.get(each.kernel, 0), each.registers)
-    library = pack_program(PythonProgram(source, capability_of(target.arch), tuple(made)))
+    library = pack_program(PythonProgram(source, capability_of(target.arch), tuple(made), compiled.tuned))
     return Artifact(
         library,
         target,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import importlib.metadata
 import importlib.util
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from judge.compile.artifact import Artifact
@@ -13,12 +17,16 @@ from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.languages.base import Buildable, Language
 from judge.settings import JudgeSettings
+from judge.wire.python_program import Choice, TunedKernel, pack_program, unpack_program
 
 if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
 
 _INSTALLING = "pip install 'gpujudge[triton]', or in a clone pip install '.[triton]' (290 MB)"
 _MISSING = f"Triton is not installed here: {_INSTALLING}"
+#: The first release whose compiler ``judge.runner.triton.compiler`` can call, and whose kernels take the parameters of
+#: ``judge.runner.triton.parameters``. PyTorch brings one of its own: 3.6 does for GPUs.
+_FIRST_RELEASE = (3, 6)
 
 
 class TritonLanguage(Language):
@@ -35,10 +43,11 @@ class TritonLanguage(Language):
     installing = _INSTALLING
     docs_url = "https://triton-lang.org/main/python-api/triton.language.html"
     listings = ("ttir", "ttgir", "ptx", "sass")
-    records = False
+    #: What it asks of the device goes through the runner, which writes it down.
+    records = True
 
     def missing(self) -> str:
-        return "" if _is_installed() else _MISSING
+        return _too_old() if _is_installed() else _MISSING
 
     def starter(self, challenge: Buildable) -> str:
         names = ", ".join(argument.name for argument in challenge.arguments)
@@ -51,10 +60,9 @@ class TritonLanguage(Language):
     ) -> tuple[BuildReport, Artifact | None]:
         from judge.languages.triton.building import build_submission
 
-        if recorded:
-            raise InternalError("what Triton submissions ask of the device is not recorded")
-        if not _is_installed():
-            raise InternalError("this machine cannot build Triton submissions", _MISSING)
+        del recorded
+        if missing := self.missing():
+            raise InternalError("this machine cannot build Triton submissions", missing)
         return build_submission(source, challenge, target, settings)
 
     def build_null_kernel(self, challenge: Buildable, target: Target, settings: JudgeSettings) -> Artifact:
@@ -71,9 +79,16 @@ class TritonLanguage(Language):
     ) -> Assembly | NotAssembled:
         from judge.languages.triton.assembling import assemble
 
-        if not _is_installed():
-            raise InternalError("this machine cannot build Triton submissions", _MISSING)
+        if missing := self.missing():
+            raise InternalError("this machine cannot build Triton submissions", missing)
         return assemble(source, challenge, arch, settings)
+
+    def tuned(self, artifact: Artifact) -> Sequence[TunedKernel]:
+        return unpack_program(artifact.library).tuned
+
+    def choose(self, artifact: Artifact, rounds: Sequence[Choice]) -> Artifact:
+        program = dataclasses.replace(unpack_program(artifact.library), rounds=tuple(rounds))
+        return dataclasses.replace(artifact, library=pack_program(program))
 
     def headline(self, report: BuildReport) -> str:
         return next((line for line in report.log.splitlines() if line.strip()), "")
@@ -82,3 +97,16 @@ class TritonLanguage(Language):
 @functools.cache
 def _is_installed() -> bool:
     return importlib.util.find_spec("triton") is not None
+
+
+@functools.cache
+def _too_old() -> str:
+    """Returns the remedy where the installed Triton is too old; empty where it is not, or nobody knows its release."""
+    try:
+        found = importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    release = re.match(r"(\d+)\.(\d+)", found)
+    if release is None or (int(release[1]), int(release[2])) >= _FIRST_RELEASE:
+        return ""
+    return f"Triton {found} is installed here, which is too old for the judge: {_INSTALLING}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from emulator.records import dataclass
 from judge.compile.architecture import is_ptx_alone, ptxas_architecture
 from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, run_script, workplace
 from judge.compile.diagnostics import parse_resources, readable_log
@@ -13,6 +13,7 @@ from judge.compile.target import Target
 from judge.compile.toolchain import INSIDE, Toolchain
 from judge.judgement import KernelResources
 from judge.settings import JudgeSettings
+from records import dataclass
 
 _REPORT_BYTES = 1 << 20
 #: The exit code of the script where ptxas refused a kernel.
@@ -21,8 +22,10 @@ _FAILED = 11
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
-    """The machine code of each kernel (none where PTX is all that is wanted), and its resources. ``problem`` says why
-    there is none."""
+    """The machine code of each kernel, and its resources.
+
+    There is no machine code where PTX is all that is wanted. ``problem`` says why there is none.
+    """
 
     machine_code: tuple[bytes, ...]
     kernels: tuple[KernelResources, ...]
@@ -32,8 +35,10 @@ class Assembled:
 def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain, settings: JudgeSettings) -> Assembled:
     """Returns ptxas's output for the PTX of kernels. Raises InternalError where the machine is at fault."""
     wanted = not is_ptx_alone(target.arch)
-    arch = ptxas_architecture(target.arch) if not wanted else newest_form(target.arch)
+    arch = newest_form(target.arch)
     cuda = INSIDE if settings.jail != "off" else str(toolchain.root)
+    # As Triton calls ptxas, against a fault of the releases of CUDA 13.
+    careful = " --regAllocOptLevel=2" if toolchain.version.startswith("13.") else ""
     with ExitStack() as stack:
         folder = stack.enter_context(workplace(settings))
         sources = [memory_file(stack, "ptx", ptx) for ptx in kernels]
@@ -41,9 +46,11 @@ def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain,
         codes = [memory_file(stack, "code", b"") for _ in kernels] if wanted else []
         lines = [f"cd {folder}", "failed=0"]
         for number, (source, report) in enumerate(zip(sources, reports, strict=True)):
+            if not wanted:
+                arch = _architecture_of(kernels[number], target)
             lines += [
                 f"cat /proc/self/fd/{source} >{number}.ptx",
-                f"{cuda}/bin/ptxas -v -w -lineinfo -arch={arch} {number}.ptx -o {number}.cubin"
+                f"{cuda}/bin/ptxas -v -w -lineinfo{careful} -arch={arch} {number}.ptx -o {number}.cubin"
                 f" >/proc/self/fd/{report} 2>&1 & p{number}=$!",
             ]
         lines += [f"wait $p{number} || failed=1" for number in range(len(kernels))]
@@ -61,6 +68,12 @@ def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain,
         log = readable_log("\n".join(told).encode(), limit_bytes=4000, truncated=False)
         return Assembled((), (), f"ptxas does not take what Triton made of a kernel:\n{log}")
     return Assembled(made, tuple(resource for text in told for resource in parse_resources(text)))
+
+
+def _architecture_of(ptx: bytes, target: Target) -> str:
+    """Returns the architecture that a kernel for the emulator was made for: that of the target, or a later one."""
+    found = re.search(rb"^\.target (sm_8[09])\b", ptx[:4096], re.MULTILINE)
+    return found[1].decode() if found else ptxas_architecture(target.arch)
 
 
 def newest_form(arch: str) -> str:

@@ -6,15 +6,13 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-EXPORT bool gpujudge_has_sha_instructions() {
-    return gpujudge::compress_by_instructions() != nullptr;
-}
+EXPORT bool gpujudge_has_sha_instructions() { return gpujudge::compress_by_instructions() != nullptr; }
 
-// Writes the SHA-256 digests, one after another, of `pieces` pieces of `data`, each of `piece` bytes (the last one may be
-// shorter): those that `picked` numbers, or the first ones where it is null.
-EXPORT void gpujudge_digest_pieces(const std::uint8_t* data, std::size_t size, std::size_t piece,
-                                   const std::uint64_t* picked, std::size_t pieces, bool portable,
-                                   std::uint8_t* digests, unsigned threads) {
+// Writes the SHA-256 digests, one after another, of `pieces` pieces of `data`, each of `piece` bytes (the last one may
+// be shorter): those that `picked` numbers, or the first ones where it is null.
+EXPORT void gpujudge_digest_pieces(const std::uint8_t *data, std::size_t size, std::size_t piece,
+                                   const std::uint64_t *picked, std::size_t pieces, bool portable,
+                                   std::uint8_t *digests, unsigned threads) {
     using namespace gpujudge;
     constexpr std::size_t kPiecesAThread = 64;
     const Compress instructions = compress_by_instructions();

@@ -1,5 +1,5 @@
-// Makes the elements of a recipe, as judge/packs/data/recipes.py defines them. Compiled without contraction: every product
-// and every sum is rounded by itself.
+// Makes the elements of a recipe, as judge/packs/data/recipes.py defines them. Compiled without contraction: every
+// product and every sum is rounded by itself.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -14,8 +14,21 @@ namespace {
 // judge.wire.recipe and judge.wire.elements: change them together.
 enum Kind { kUniform = 1, kNormal = 2, kIntegers = 3 };
 enum Element {
-    kInt8, kUint8, kInt16, kUint16, kInt32, kUint32, kInt64, kUint64, kFloat16, kFloat32, kFloat64, kBool, kBFloat16,
-    kFloat8E4M3, kFloat8E5M2,
+    kInt8,
+    kUint8,
+    kInt16,
+    kUint16,
+    kInt32,
+    kUint32,
+    kInt64,
+    kUint64,
+    kFloat16,
+    kFloat32,
+    kFloat64,
+    kBool,
+    kBFloat16,
+    kFloat8E4M3,
+    kFloat8E5M2,
 };
 
 // Fewer are not worth a thread.
@@ -51,7 +64,8 @@ struct Narrow {
         const auto all = std::bit_cast<std::uint32_t>(value);
         const std::uint32_t magnitude = all & 0x7FFFFFFF;
         std::uint32_t code = (magnitude - (static_cast<std::uint32_t>(kRebias) << 23) + ((1u << (kShift - 1)) - 1) +
-                              (magnitude >> kShift & 1)) >> kShift;
+                              (magnitude >> kShift & 1)) >>
+                             kShift;
         if constexpr (kRebias > 0) {
             // The spacing of floats from this power of two on is that of the subnormal numbers.
             constexpr std::uint32_t kBase = static_cast<std::uint32_t>(24 - kBias - kMantissa + 127) << 23;
@@ -104,23 +118,24 @@ using Number = std::conditional_t<
     std::conditional_t<kBytes == 2, std::uint16_t, std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
 
 template <class T, class Word, class Make>
-void draw(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out, const Make& make) {
+void draw(const Recipe &recipe, std::uint64_t start, std::size_t count, T *out, const Make &make) {
     using Drawn = Number<sizeof(T)>;
     const std::uint64_t pool_start = recipe.pool.offset / sizeof(T) + start;
-    for_words<Word>(recipe.key, start, count, [&](const Word* words, std::size_t n, std::size_t done) {
+    for_words<Word>(recipe.key, start, count, [&](const Word *words, std::size_t n, std::size_t done) {
         if (!recipe.pool.used) {
             for (std::size_t i = 0; i < n; ++i) out[done + i] = element<T>(make(words[i]));
             return;
         }
-        for_words<Drawn>(recipe.pool.key, pool_start + done, n, [&](const Drawn* numbers, std::size_t m, std::size_t at) {
-            for (std::size_t i = 0; i < m; ++i)
-                out[done + at + i] = element<T>(make(mixed(words[at + i], numbers[i])));
-        });
+        for_words<Drawn>(recipe.pool.key, pool_start + done, n,
+                         [&](const Drawn *numbers, std::size_t m, std::size_t at) {
+                             for (std::size_t i = 0; i < m; ++i)
+                                 out[done + at + i] = element<T>(make(mixed(words[at + i], numbers[i])));
+                         });
     });
 }
 
 template <class T>
-void fill(const Recipe& recipe, std::uint64_t start, std::size_t count, T* out) {
+void fill(const Recipe &recipe, std::uint64_t start, std::size_t count, T *out) {
     const auto offset = static_cast<float>(recipe.offset), scale = static_cast<float>(recipe.scale);
     if (recipe.kind == kIntegers) {
         const auto low = static_cast<std::int64_t>(recipe.offset);
@@ -149,13 +164,13 @@ struct Runs {
 };
 
 template <class T>
-void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned threads) {
+void fill_all(const Recipe &recipe, const Runs &runs, void *out, unsigned threads) {
     const std::uint64_t *const first = runs.ends, *const last = first + runs.count;
     in_parallel(runs.count == 0 ? 0 : last[-1], kElementsAThread, threads, [&](std::size_t begin, std::size_t end) {
         for (std::size_t run = std::upper_bound(first, last, begin) - first; begin < end; ++run) {
             const std::size_t run_begin = run == 0 ? 0 : first[run - 1];
             const std::size_t stop = std::min<std::size_t>(end, first[run]);
-            fill(recipe, runs.starts[run] + (begin - run_begin), stop - begin, static_cast<T*>(out) + begin);
+            fill(recipe, runs.starts[run] + (begin - run_begin), stop - begin, static_cast<T *>(out) + begin);
             begin = stop;
         }
     });
@@ -171,34 +186,34 @@ void fill_all(const Recipe& recipe, const Runs& runs, void* out, unsigned thread
 // `pooled`: mixed with the pool of that key, in which the array's part begins at `pool_offset`.
 EXPORT void gpujudge_fill_runs(int kind, int element, std::uint64_t key_low, std::uint64_t key_high, double offset,
                                double scale, bool pooled, std::uint64_t pool_low, std::uint64_t pool_high,
-                               std::uint64_t pool_offset, const std::uint64_t* starts, const std::uint64_t* ends,
-                               std::size_t count, void* out, unsigned threads) {
+                               std::uint64_t pool_offset, const std::uint64_t *starts, const std::uint64_t *ends,
+                               std::size_t count, void *out, unsigned threads) {
     using namespace gpujudge;
     const Runs runs = {starts, ends, count};
     const Pool pool = {pooled, {pool_low, pool_high}, pool_offset};
     const Recipe recipe = {static_cast<Kind>(kind), {key_low, key_high}, offset, scale, pool};
     switch (element) {
-        case kInt8: return fill_all<std::int8_t>(recipe, runs, out, threads);
-        case kUint8: return fill_all<std::uint8_t>(recipe, runs, out, threads);
-        case kInt16: return fill_all<std::int16_t>(recipe, runs, out, threads);
-        case kUint16: return fill_all<std::uint16_t>(recipe, runs, out, threads);
-        case kInt32: return fill_all<std::int32_t>(recipe, runs, out, threads);
-        case kUint32: return fill_all<std::uint32_t>(recipe, runs, out, threads);
-        case kInt64: return fill_all<std::int64_t>(recipe, runs, out, threads);
-        case kUint64: return fill_all<std::uint64_t>(recipe, runs, out, threads);
-        case kFloat16: return fill_all<Half>(recipe, runs, out, threads);
-        case kFloat32: return fill_all<float>(recipe, runs, out, threads);
-        case kFloat64: return fill_all<double>(recipe, runs, out, threads);
-        case kBool: return fill_all<std::uint8_t>(recipe, runs, out, threads);
-        case kBFloat16: return fill_all<BFloat16>(recipe, runs, out, threads);
-        case kFloat8E4M3: return fill_all<Float8E4M3>(recipe, runs, out, threads);
-        case kFloat8E5M2: return fill_all<Float8E5M2>(recipe, runs, out, threads);
+    case kInt8: return fill_all<std::int8_t>(recipe, runs, out, threads);
+    case kUint8: return fill_all<std::uint8_t>(recipe, runs, out, threads);
+    case kInt16: return fill_all<std::int16_t>(recipe, runs, out, threads);
+    case kUint16: return fill_all<std::uint16_t>(recipe, runs, out, threads);
+    case kInt32: return fill_all<std::int32_t>(recipe, runs, out, threads);
+    case kUint32: return fill_all<std::uint32_t>(recipe, runs, out, threads);
+    case kInt64: return fill_all<std::int64_t>(recipe, runs, out, threads);
+    case kUint64: return fill_all<std::uint64_t>(recipe, runs, out, threads);
+    case kFloat16: return fill_all<Half>(recipe, runs, out, threads);
+    case kFloat32: return fill_all<float>(recipe, runs, out, threads);
+    case kFloat64: return fill_all<double>(recipe, runs, out, threads);
+    case kBool: return fill_all<std::uint8_t>(recipe, runs, out, threads);
+    case kBFloat16: return fill_all<BFloat16>(recipe, runs, out, threads);
+    case kFloat8E4M3: return fill_all<Float8E4M3>(recipe, runs, out, threads);
+    case kFloat8E5M2: return fill_all<Float8E5M2>(recipe, runs, out, threads);
     }
 }
 
 // The places in `rows` where a run of consecutive numbers begins, to `begins`, which has room for `most`; how many, or
 // more than `most` where there are more.
-EXPORT std::size_t gpujudge_run_begins(const std::uint64_t* rows, std::size_t count, std::uint64_t* begins,
+EXPORT std::size_t gpujudge_run_begins(const std::uint64_t *rows, std::size_t count, std::uint64_t *begins,
                                        std::size_t most) {
     // As a rule runs are long: a stretch without a beginning is passed over by vector instructions.
     constexpr std::size_t kStretch = 256;
@@ -217,12 +232,12 @@ EXPORT std::size_t gpujudge_run_begins(const std::uint64_t* rows, std::size_t co
 }
 
 // The `size` bytes of `source` XORed with those of the stream.
-EXPORT void gpujudge_mask(std::uint64_t key_low, std::uint64_t key_high, const std::uint8_t* source, std::size_t size,
-                          std::uint8_t* out, unsigned threads) {
+EXPORT void gpujudge_mask(std::uint64_t key_low, std::uint64_t key_high, const std::uint8_t *source, std::size_t size,
+                          std::uint8_t *out, unsigned threads) {
     using namespace gpujudge;
     in_parallel(size, kBytesAThread, threads, [&](std::size_t begin, std::size_t end) {
         for_words<std::uint8_t>({key_low, key_high}, begin, end - begin,
-                                [&](const std::uint8_t* stream, std::size_t n, std::size_t done) {
+                                [&](const std::uint8_t *stream, std::size_t n, std::size_t done) {
                                     for (std::size_t i = 0; i < n; ++i)
                                         out[begin + done + i] = source[begin + done + i] ^ stream[i];
                                 });

@@ -18,7 +18,7 @@ struct Key {
 constexpr std::size_t kBlockBytes = 32;
 
 // The blocks numbered `first` and on, `count` of them, to `out`.
-inline void make_blocks(Key key, std::uint64_t first, std::size_t count, std::byte* out) {
+inline void make_blocks(Key key, std::uint64_t first, std::size_t count, std::byte *out) {
     for (std::size_t block = 0; block < count; ++block) {
         std::uint64_t words[4] = {first + block + 1, 0, 0, 0};
         std::uint64_t k0 = key.low, k1 = key.high;
@@ -39,7 +39,7 @@ inline void make_blocks(Key key, std::uint64_t first, std::size_t count, std::by
 // Calls use(words, n, done) for words of type Word of the stream, `start` and on, until `count` of them are done: as
 // many at a time as stay in the nearest cache, `done` being those of earlier calls.
 template <class Word, class Use>
-void for_words(Key key, std::uint64_t start, std::size_t count, const Use& use) {
+void for_words(Key key, std::uint64_t start, std::size_t count, const Use &use) {
     constexpr std::size_t kBlocks = 256;
     constexpr std::size_t kWordsABlock = kBlockBytes / sizeof(Word);
     alignas(64) Word words[kBlocks * kWordsABlock];
@@ -47,7 +47,7 @@ void for_words(Key key, std::uint64_t start, std::size_t count, const Use& use) 
         const std::size_t skip = (start + done) % kWordsABlock;
         const std::size_t n = std::min(count - done, kBlocks * kWordsABlock - skip);
         const std::size_t blocks = (skip + n + kWordsABlock - 1) / kWordsABlock;
-        make_blocks(key, (start + done) / kWordsABlock, blocks, reinterpret_cast<std::byte*>(words));
+        make_blocks(key, (start + done) / kWordsABlock, blocks, reinterpret_cast<std::byte *>(words));
         use(words + skip, n, done);
         done += n;
     }

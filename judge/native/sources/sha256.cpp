@@ -24,13 +24,13 @@ alignas(16) constexpr std::uint32_t kRounds[64] = {
     0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2,
 };
 
-std::uint32_t big_endian(const std::uint8_t* bytes) {
+std::uint32_t big_endian(const std::uint8_t *bytes) {
     std::uint32_t word;
     std::memcpy(&word, bytes, sizeof word);
     return __builtin_bswap32(word);
 }
 
-void portable(std::uint32_t state[8], const std::uint8_t* data, std::size_t blocks) {
+void portable(std::uint32_t state[8], const std::uint8_t *data, std::size_t blocks) {
     for (; blocks; --blocks, data += kBlock) {
         std::uint32_t w[64];
         for (int i = 0; i < 16; ++i) w[i] = big_endian(data + 4 * i);
@@ -63,11 +63,11 @@ bool has_instructions() {
 }
 
 // The instructions keep the state as (f e b a) and (h g d c), lowest word first, and do two rounds at a time.
-__attribute__((target("sha,ssse3,sse4.1"))) void by_instructions(std::uint32_t state[8], const std::uint8_t* data,
+__attribute__((target("sha,ssse3,sse4.1"))) void by_instructions(std::uint32_t state[8], const std::uint8_t *data,
                                                                  std::size_t blocks) {
     const __m128i swap = _mm_set_epi64x(0x0C0D0E0F08090A0B, 0x0405060700010203);
-    const __m128i dcba = _mm_loadu_si128(reinterpret_cast<const __m128i*>(state));
-    const __m128i hgfe = _mm_loadu_si128(reinterpret_cast<const __m128i*>(state + 4));
+    const __m128i dcba = _mm_loadu_si128(reinterpret_cast<const __m128i *>(state));
+    const __m128i hgfe = _mm_loadu_si128(reinterpret_cast<const __m128i *>(state + 4));
     const __m128i cdab = _mm_shuffle_epi32(dcba, 0xB1), efgh = _mm_shuffle_epi32(hgfe, 0x1B);
     __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
     for (; blocks; --blocks, data += kBlock) {
@@ -76,16 +76,16 @@ __attribute__((target("sha,ssse3,sse4.1"))) void by_instructions(std::uint32_t s
         __m128i w[4];
 #pragma GCC unroll 16
         for (int i = 0; i < 16; ++i) {
-            __m128i& next = w[i % 4];
+            __m128i &next = w[i % 4];
             if (i < 4) {
-                next = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data) + i), swap);
+                next = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i *>(data) + i), swap);
             } else {
                 const __m128i last = w[(i + 3) % 4];
                 const __m128i seven_before = _mm_alignr_epi8(last, w[(i + 2) % 4], 4);
                 next = _mm_add_epi32(_mm_sha256msg1_epu32(next, w[(i + 1) % 4]), seven_before);
                 next = _mm_sha256msg2_epu32(next, last);
             }
-            const __m128i k = _mm_load_si128(reinterpret_cast<const __m128i*>(kRounds) + i);
+            const __m128i k = _mm_load_si128(reinterpret_cast<const __m128i *>(kRounds) + i);
             const __m128i terms = _mm_add_epi32(next, k);
             cdgh = _mm_sha256rnds2_epu32(cdgh, abef, terms);
             abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(terms, 0x0E));
@@ -94,8 +94,8 @@ __attribute__((target("sha,ssse3,sse4.1"))) void by_instructions(std::uint32_t s
         cdgh = _mm_add_epi32(cdgh, cdgh_before);
     }
     const __m128i feba = _mm_shuffle_epi32(abef, 0x1B), dchg = _mm_shuffle_epi32(cdgh, 0xB1);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(state), _mm_blend_epi16(feba, dchg, 0xF0));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(state), _mm_blend_epi16(feba, dchg, 0xF0));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
 #endif
@@ -111,11 +111,9 @@ Compress compress_by_instructions() {
 #endif
 }
 
-Compress compress_portable() {
-    return portable;
-}
+Compress compress_portable() { return portable; }
 
-void sha256(Compress compress, const std::uint8_t* data, std::size_t size, std::uint8_t digest[kDigestBytes]) {
+void sha256(Compress compress, const std::uint8_t *data, std::size_t size, std::uint8_t digest[kDigestBytes]) {
     std::uint32_t state[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A,
                               0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19};
     const std::size_t whole = size / kBlock, rest = size % kBlock;

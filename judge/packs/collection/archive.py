@@ -35,8 +35,11 @@ def pack_contents(pack: Pack) -> bytes | None:
             return None
 
 
-def restore_pack(data: bytes, slug: str, digest: str, folder: Path) -> Pack:
-    """Returns the pack of an archive, whose files then lie below ``folder``. Raises PackError if it is another one."""
+def restore_pack(data: bytes, slug: str, digest: str, folder: Path, *, confined: bool = False) -> Pack:
+    """Returns the pack of an archive, whose files then lie below ``folder``, ``confined`` if nobody vouches for it.
+
+    Raises PackError if it is another one.
+    """
     home = folder / digest / slug
     if not home.exists():
         (folder / digest).mkdir(parents=True, exist_ok=True)
@@ -51,7 +54,7 @@ def restore_pack(data: bytes, slug: str, digest: str, folder: Path) -> Pack:
             shutil.rmtree(unpacked, ignore_errors=True)
             if not home.exists():  # another process may have been quicker
                 raise PackError(home, "", f"cannot be unpacked: {error}") from None
-    pack = load_pack(home)
+    pack = load_pack(home, confined=confined)
     if pack.digest != digest:
         raise PackError(home, "", f"has the digest {pack.digest}, not {digest}")
     return pack

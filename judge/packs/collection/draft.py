@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from emulator.records import dataclass
 from judge.packs.form.signature import Declared, SignatureError, parse_signature
 from judge.packs.pack import Pack
 from judge.wire.elements import Element
+from records import dataclass
 
 #: Bytes that a timed call on a GPU moves at the least, and elements of one on the emulator.
 _TIMED_BYTES = 600_000_000
@@ -31,8 +31,10 @@ _GRID, _WHOLE = 65_537, 131_072
 _PARAMETER_SIZES = (259, 7, *_SMALL[4:])
 _MIXED = (61, 37, 7, 5, 3, 2)
 _INTEGERS = {
-    Element.BOOL: (0, 1), Element.INT8: (-128, 127), Element.UINT8: (0, 255),
-}  # fmt: skip
+    Element.BOOL: (0, 1),
+    Element.INT8: (-128, 127),
+    Element.UINT8: (0, 255),
+}
 _VALUES = (-1000, 1000)
 
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.packs.collection.loader import FilesState, files_state
 from judge.packs.collection.registry import Registry
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack
+from records import dataclass
 
 #: So often at most the files are looked at.
 _LOOK_S = 2.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import json
 import os
@@ -65,8 +66,11 @@ def files_state(directory: Path) -> FilesState:
     return tuple(found)
 
 
-def load_pack(directory: Path) -> Pack:
-    """Returns the pack in ``directory``. Raises PackError(file, key, reason) for the first thing wrong with it."""
+def load_pack(directory: Path, *, confined: bool = False) -> Pack:
+    """Returns the pack in ``directory``, ``confined`` if its author is not trusted.
+
+    Raises PackError(file, key, reason) for the first thing wrong with it.
+    """
     directory = directory.resolve()
     file = directory / "challenge.toml"
     content = _with_present_keys(_read(file))
@@ -77,7 +81,8 @@ def load_pack(directory: Path) -> Pack:
     if not (directory / "statement.md").is_file():
         raise PackError(directory / "statement.md", "", "is missing; write the statement in Markdown")
     reference = read_reference(directory / "reference.py", f"gpujudge_pack_{directory.name.replace('-', '_')}")
-    return assemble(file, model, reference, _digest(content, directory / "reference.py"))
+    pack = assemble(file, model, reference, _digest(content, directory / "reference.py"))
+    return dataclasses.replace(pack, confined=True) if confined else pack
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from emulator.records import dataclass
 from judge.packs.data.streams import words64
 from judge.wire.elements import Element
 from judge.wire.recipe import Key, Kind, Recipe
+from records import dataclass
 
 #: The kinds whose words are mixed with the pool. The others are rarer and cost more to make anew: a function call for
 #: each element instead of a block of the stream for eight (``judge/gpu/kernels/inputs.cuh``).

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
-from emulator.records import dataclass
 from judge.packs.collection.loader import FilesState, files_state, load_pack
 from judge.packs.errors import PackError
 from judge.packs.pack import Pack
+from records import dataclass
 
 ENTRY_POINTS = "gpujudge.packs"
 

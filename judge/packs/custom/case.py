@@ -1,22 +1,22 @@
 """Makes a case of what a user chose: sizes, parameters and contents, as texts by name, within the pack's limits.
 
+Contents that come from a file of the challenge cannot be chosen, and no size may need more than a file has.
 What is not given is as in the pack's first public case. ``custom_contents`` reads what an input shall hold. No custom
 case is larger than the largest case that submissions are judged on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from emulator.records import dataclass
 from judge.judgement import DeviceKind
 from judge.packs import sizes
-from judge.packs.custom.contents import distribution_in_words, read_contents, read_number, restriction
-from judge.packs.custom.files import file_inputs, files_too_small
+from judge.packs.custom.contents import distribution_in_words, read_contents, read_number, restriction, shape_in_words
 from judge.packs.data.distributions import FromFile
 from judge.packs.form.expressions import ExpressionError, Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
+from records import dataclass
 
 CUSTOM_ID = "your-input"
 #: So long may one text be, in characters.
@@ -77,7 +77,7 @@ def custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Case:
     problems = {name: f"{pack.slug} has no such input; there are {', '.join(fields)}" for name in given.keys() - fields}
     made_together = problems.keys() & {argument.name for argument in pack.inputs}
     problems |= dict.fromkeys(made_together, "the challenge makes this together with other inputs; it cannot be chosen")
-    for name in made_together & file_inputs(pack, first).keys():
+    for name in made_together & _file_inputs(pack, first).keys():
         problems[name] = "this comes from a file of the challenge; it cannot be chosen"
     texts = {name: text.strip() for name, text in given.items() if name in fields and text.strip()}
     problems |= {name: f"this is longer than {MAX_TEXT:,} characters" for name in texts if len(texts[name]) > MAX_TEXT}
@@ -95,7 +95,7 @@ def custom_case(pack: Pack, given: Mapping[str, str], kind: DeviceKind) -> Case:
     case = Case(CUSTOM_ID, "custom", axes, parameters, dict(first.distributions), (kind,), "")
     _require_constraints(pack, case, texts)
     _require_size(pack, case, kind, texts)
-    if too_small := files_too_small(pack, case, texts.keys()):
+    if too_small := _files_too_small(pack, case, texts.keys()):
         raise CustomInputError(too_small)
     typed: dict[str, tuple[Number, ...]] = {}
     chosen = dict(case.distributions)
@@ -193,3 +193,21 @@ def _require_size(pack: Pack, case: Case, kind: DeviceKind, texts: Mapping[str, 
 
 def _argument_bytes(pack: Pack, case: Case) -> int:
     return sum(sizes.buffer_bytes(case, argument) for argument in pack.arguments)
+
+
+def _file_inputs(pack: Pack, case: Case) -> dict[str, FromFile]:
+    """Returns the inputs of a case that come from files, by name."""
+    declared = ((argument.name, case.distribution(argument)) for argument in pack.inputs)
+    return {name: data for name, data in declared if isinstance(data, FromFile)}
+
+
+def _files_too_small(pack: Pack, case: Case, chosen: Collection[str]) -> dict[str, str]:
+    """Returns, by the chosen sizes that are to blame, what a file of the challenge does not have for the case."""
+    arguments = {argument.name: argument for argument in pack.inputs}
+    for name, data in _file_inputs(pack, case).items():
+        if not data.holds(shape := sizes.shape(case, arguments[name])):
+            has, needs = shape_in_words(data.shape), shape_in_words(shape)
+            told = f"{name} comes from a file with {has} elements, and {needs} would be needed"
+            names = set[str]().union(*(extent.names for extent in arguments[name].shape))
+            return dict.fromkeys([at for at in chosen if at in names] or sorted(names), told)
+    return {}

@@ -1,6 +1,6 @@
-"""Reads a user's text for the contents of one input: its values (``1 2 3``, in C order) or a distribution
-(``uniform -1 1``); see ``DISTRIBUTION_FORMS``.
+"""Reads a user's text for the contents of one input.
 
+The text is its values (``1 2 3``, in C order) or a distribution (``uniform -1 1``); see ``DISTRIBUTION_FORMS``.
 Contents that a pack restricts stay restricted: whole numbers lie within the declared range, sorted data ascends.
 """
 
@@ -26,9 +26,18 @@ from judge.wire.recipe import MAX_CHOICES
 #: The most values of one input that may be typed.
 MAX_VALUES = 4096
 DISTRIBUTION_FORMS = (
-    "uniform LOW HIGH", "normal MEAN SD", "integers LOW HIGH", "constant VALUE", "zeros", "sorted uniform LOW HIGH",
-    "sorted integers LOW HIGH", "sparse SHARE uniform LOW HIGH", "choice VALUE VALUE ...", "one-hot", "permutation",
-)  # fmt: skip
+    "uniform LOW HIGH",
+    "normal MEAN SD",
+    "integers LOW HIGH",
+    "constant VALUE",
+    "zeros",
+    "sorted uniform LOW HIGH",
+    "sorted integers LOW HIGH",
+    "sparse SHARE uniform LOW HIGH",
+    "choice VALUE VALUE ...",
+    "one-hot",
+    "permutation",
+)
 _SEPARATORS = re.compile(r"[\s,;\[\](){}]+")
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from emulator.records import dataclass
 from judge.packs.form.expressions import Expression
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from judge.packs.data.distributions import FromFile, varies
 from judge.packs.data.lazy_array import real_arrays
 from judge.packs.data.lazy_input import LazyInput
 from judge.packs.data.recipes import input_recipe
-from judge.packs.data.storage import stored, values_of
+from judge.packs.data.storage import stored, value_type, values_of
 from judge.packs.data.streams import Stream
+from judge.packs.errors import PackError
 from judge.packs.form.argument import Argument
 from judge.packs.isolation.calls import runs_pack_code
 from judge.packs.pack import Case, Pack
@@ -34,15 +35,24 @@ Inputs = dict[str, Any]
 def make_inputs(
     pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None
 ) -> Inputs:
-    """Returns every in, inout and scalar argument by name, in order of the signature: arrays (C order) and NumPy
-    scalars. ``threads`` bounds how many threads work; None allows one for each processor."""
+    """Returns every in, inout and scalar argument by name, in order of the signature.
+
+    They are arrays (C order) and NumPy scalars. ``threads`` bounds how many threads work; None allows one for each
+    processor.
+    """
     return real_arrays(lazy_inputs(pack, case, seed, call, like=like, threads=threads))
 
 
 def lazy_inputs(
-    pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None, threads: int | None = None,
+    pack: Pack,
+    case: Case,
+    seed: int,
+    call: int = 0,
+    *,
+    like: int | None = None,
+    threads: int | None = None,
     pool: Pool | None = None,
-) -> Inputs:  # fmt: skip
+) -> Inputs:
     """Returns the same as :func:`make_inputs` with a LazyInput, made only where it is read, for each declared input.
 
     ``pool`` is what the inputs of a timed call are mixed with.
@@ -67,7 +77,7 @@ def scalar_values(pack: Pack, case: Case) -> dict[str, np.generic]:
 def host_inputs(pack: Pack, case: Case, seed: int, call: int = 0, *, like: int | None = None) -> dict[str, Array]:
     """Returns the inputs without a recipe: what ``make_inputs`` makes, what files hold, and what a user typed."""
     coded = any(case.distribution(each) is None and each.name not in case.typed for each in pack.inputs)
-    made = _made_by_pack(pack, case, seed, call, like) if coded and pack.reference.defines("make_inputs") else {}
+    made = _of_make_inputs(pack, case, seed, call, like) if coded and pack.reference.defines("make_inputs") else {}
     typed = {
         argument.name: _rounded(argument, np.array(case.typed[argument.name])).reshape(sizes.shape(case, argument))
         for argument in pack.inputs
@@ -85,6 +95,17 @@ def _from_files(pack: Pack, case: Case, seed: int, call: int, like: int | None) 
         for argument in pack.inputs
         if isinstance(data := case.distribution(argument), FromFile)
     }
+
+
+def _of_make_inputs(pack: Pack, case: Case, seed: int, call: int, like: int | None) -> dict[str, Array]:
+    made = _made_by_pack(pack, case, seed, call, like)
+    wanted = {each.name: (sizes.shape(case, each), value_type(each.element)) for each in pack.inputs}
+    if not isinstance(made, dict) or any(
+        name not in wanted or not isinstance(array, np.ndarray) or (array.shape, array.dtype) != wanted[name]
+        for name, array in made.items()
+    ):
+        raise PackError(pack.reference.path, "make_inputs", "sends what are not inputs of its challenge")
+    return made
 
 
 @runs_pack_code
@@ -111,10 +132,18 @@ def input_recipes(
     pool_at = 0
     for argument in pack.inputs:
         declared = None if argument.name in case.typed else case.distribution(argument)
-        recipe = None if declared is None or isinstance(declared, FromFile) else input_recipe(
-            declared, argument.element, sizes.shape(case, argument),
-            Stream(seed, case.id, argument.name, call), like, variables=case.variables,
-        )  # fmt: skip
+        recipe = (
+            None
+            if declared is None or isinstance(declared, FromFile)
+            else input_recipe(
+                declared,
+                argument.element,
+                sizes.shape(case, argument),
+                Stream(seed, case.id, argument.name, call),
+                like,
+                variables=case.variables,
+            )
+        )
         if pooled and recipe is not None and mixes(recipe):
             recipe = replace(recipe, pool=pool_at)
             pool_at += _pool_part_bytes(case, argument)

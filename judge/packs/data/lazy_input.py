@@ -23,8 +23,11 @@ class LazyInput(LazyArray):
     def __init__(
         self, recipe: Recipe, shape: tuple[int, ...], threads: int | None = None, pool: Pool | None = None
     ) -> None:
-        """``recipe`` is any but a masked one, ``pool`` what it is mixed with. ``threads`` bounds how many threads make
-        the whole array; None allows one for each processor."""
+        """Makes nothing yet.
+
+        ``recipe`` is any but a masked one, ``pool`` what it is mixed with. ``threads`` bounds how many threads make the
+        whole array; None allows one for each processor.
+        """
         super().__init__(shape, value_type(recipe.element))
         self._element = recipe.element
         self._in_place = self.dtype == stored_type(recipe.element)

@@ -80,8 +80,11 @@ def input_recipe(
     *,
     variables: Mapping[str, Number] | None = None,
 ) -> Recipe:
-    """Returns how an array of this shape is made. ``like`` asks for a near copy of that call's; ``variables`` are the
-    case's axes and parameters. Raises ExpressionError."""
+    """Returns how an array of this shape is made.
+
+    ``like`` asks for a near copy of that call's; ``variables`` are the case's axes and parameters. Raises
+    ExpressionError.
+    """
     size = math.prod(shape)
     base = stream if like is None else stream._replace(call=like)
     changes = None

@@ -1,6 +1,6 @@
-"""The random streams that inputs are drawn from: Philox4x64-10, one for each seed, case, label and call.
+r"""The random streams of inputs: Philox4x64-10, one for each seed, case, label and call.
 
-The key of a stream is the first 16 bytes of SHA-256 over ``gpujudge-inputs-1 \\0 seed \\0 case id \\0 label \\0 call``
+The key of a stream is the first 16 bytes of SHA-256 over ``gpujudge-inputs-1 \0 seed \0 case id \0 label \0 call``
 (decimal numbers, ASCII) as two little-endian 64-bit words. Block b (from 0) is the cipher of the 256-bit counter b + 1,
 and its four words come in order, as NumPy's ``Philox`` has them.
 """

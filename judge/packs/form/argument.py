@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from emulator.records import dataclass
 from judge.check.tolerance import ToleranceKind
 from judge.packs.data.distributions import Distribution
 from judge.packs.data.storage import value_type
 from judge.packs.form.expressions import Expression
 from judge.wire.elements import Element
+from records import dataclass
 
 Role = Literal["in", "out", "inout", "scalar"]
 

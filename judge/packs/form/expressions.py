@@ -14,7 +14,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
-from emulator.records import dataclass
+from records import dataclass
 
 Number = int | float
 

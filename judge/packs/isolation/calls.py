@@ -34,9 +34,13 @@ def runs_pack_code(
             return function(pack, case, *arguments, **keywords)
         size = sum(sizes.buffer_bytes(case, argument) for argument in pack.arguments)
         result: _R = PROCESSES.call(
-            pack, call, (pack, case, *arguments), dict(keywords), argument_bytes=size,
+            pack,
+            call,
+            (pack, case, *arguments),
+            dict(keywords),
+            argument_bytes=size,
             product_threads=getattr(_here, "product_threads", 0) or len(os.sched_getaffinity(0)),
-        )  # fmt: skip
+        )
         return result
 
     return call

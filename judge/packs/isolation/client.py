@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from emulator.records import dataclass
 from judge.errors import InternalError
 from judge.native import library
 from judge.packs.data.committed_array import NotCommittedError
@@ -19,11 +18,14 @@ from judge.packs.errors import PackError
 from judge.packs.isolation.control import PACK, Call, GivePack
 from judge.packs.isolation.fork_server import ForkServer, take_early
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
+from records import dataclass
 
 #: Processes that wait for their pack's next call; those that waited longest end first.
 _MAX_IDLE = 12
 #: How long a process takes to end once its end of the channel is closed.
 _ENDING_S = 0.05
+#: Characters of what a pack's code says of its failure.
+_MAX_REASON = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,11 @@ class _PackProcess:
         except BaseException:
             self.end()
             raise
-        if not (isinstance(answer, tuple) and len(answer) == 2):
+        if not _is_answer(answer):
             self.end()
             raise ProcessEnded("sends what is not an answer")
-        return answer
+        kind, content = answer
+        return kind, content
 
     def end(self, *, soon: bool = False) -> int:
         """Ends the process and returns its exit status. ``soon``: it has closed the channel and is about to end."""
@@ -99,6 +102,16 @@ class _PackProcess:
     def abandon(self) -> None:
         """Leaves the process to its server's end."""
         self._channel.close()
+
+
+def _is_answer(answer: Any) -> bool:
+    """Returns whether it has one of the forms of ``child``."""
+    match answer:
+        case ("returned", _) | ("not-committed", ()):
+            return True
+        case ("pack-error" | "raised", (str(), str(), str())):
+            return True
+    return False
 
 
 def _how_it_ended(status: int) -> str:
@@ -123,9 +136,15 @@ class PackProcesses:
             self._server()
 
     def call(
-        self, pack: Any, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any], *,
-        argument_bytes: int, product_threads: int,
-    ) -> Any:  # fmt: skip
+        self,
+        pack: Any,
+        function: Callable[..., Any],
+        arguments: tuple[Any, ...],
+        keywords: dict[str, Any],
+        *,
+        argument_bytes: int,
+        product_threads: int,
+    ) -> Any:
         """Calls ``function`` in a process of the pack and returns what it returns.
 
         Raises PackError, NotCommittedError of an array read there, and InternalError if there can be no process.
@@ -146,9 +165,9 @@ class PackProcesses:
             raise NotCommittedError
         if kind == "pack-error":
             file, key, reason = content
-            raise PackError(Path(file), key, reason)
+            raise PackError(Path(file), key, reason[:_MAX_REASON])
         name, message, place = content
-        raise PackError(pack.reference.path, place, _what_was_raised(name, message, memory_bytes))
+        raise PackError(pack.reference.path, place, _what_was_raised(name[:80], message[:_MAX_REASON], memory_bytes))
 
     def close(self) -> None:
         """Ends all processes; later calls start new ones."""

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from emulator.records import dataclass
+from records import dataclass
 
 #: The module to run: nobody imports it.
 SERVER = "judge.packs.isolation.server"

@@ -15,6 +15,8 @@ from pathlib import Path
 from judge.packs.isolation.control import ANSWER, COMMAND, END, FORK, SERVER
 
 _START_S = 30.0
+#: What these processes get of the environment: settings, among them passwords, are not for the code of packs.
+_KEPT = frozenset({"PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH"})
 
 
 class ForkServer:
@@ -28,7 +30,7 @@ class ForkServer:
             command.append(str(library))
         home = Path(__file__).resolve().parents[3]
         paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
-        environment = os.environ | {
+        environment = {name: value for name, value in os.environ.items() if name in _KEPT} | {
             "PYTHONPATH": os.pathsep.join(paths),
             # One thread until it forks: a fork copies only one.
             "OPENBLAS_NUM_THREADS": "1",
@@ -37,9 +39,14 @@ class ForkServer:
         }
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment, cwd="/",
-                pass_fds=(theirs.fileno(),), start_new_session=True,
-            )  # fmt: skip
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env=environment,
+                cwd="/",
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
         finally:
             theirs.close()
         self._control.settimeout(_START_S)

@@ -21,6 +21,10 @@ from judge.packs.isolation.control import ANSWER, COMMAND, FORK
 
 
 def main(argv: list[str]) -> None:
+    """Forks a child for each command of the socket ``argv[0]``, until it closes.
+
+    ``argv[1]``, if given, is the native library to load first.
+    """
     # What is imported lives as long as this process and its children, for which it is not copied then.
     gc.disable()
     # Forking is safe here: NumPy's threads are not running (OPENBLAS_NUM_THREADS=1).

@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pycuda.driver as cuda
 
-from emulator.fat_binaries import fat_binaries
 from judge.runner.cuda.driver import Driver
 from judge.runner.cuda.errors import device_error
 from judge.runner.cuda.flush import CacheFlush
 from judge.runner.cuda.kernels import Kernels
 from judge.runner.cuda.persisting import PersistingLines
 from judge.runner.cuda.python_kernels import PythonKernels, PythonMemory
+from judge.runner.cuda.python_steps import PythonSteps
 from judge.runner.cuda.recorder import CallRecorder
 from judge.runner.cuda.recording import RawRecording, RecordingError
 from judge.runner.cuda.recording_reader import read_recording
@@ -57,6 +57,7 @@ class CudaDevice:
         #: The sizes of buffers, by address.
         self._buffers: dict[int, int] = {}
         self._recorder: CallRecorder | None = None
+        self._is_profiled = False
         with _errors():
             cuda.init()
             device = cuda.Device(ordinal)
@@ -112,8 +113,9 @@ class CudaDevice:
             with _errors():
                 cuda.memcpy_dtoh(target, buffer.address)
 
-    def watch(self, what: Watch, schedule_seed: int) -> None:
-        """Does nothing: a GPU does not show what a kernel does."""
+    def watch(self, what: Watch, schedule_seed: int) -> None:  # noqa: ARG002 -- blocks run in an order of its own
+        """Has a profiler that started this process look at the next call; a GPU shows nothing by itself."""
+        self._is_profiled = Watch.PROFILE in what
 
     def undo(self) -> None:
         with _errors():
@@ -129,8 +131,24 @@ class CudaDevice:
             self._context.synchronize()
 
     def time_call(self, call: Callable[[], None]) -> float:
-        self.make_call(call if self._recorder is None else self._recorder.noted(call))
+        made = call if self._recorder is None else self._recorder.noted(call)
+        self.make_call(self._profiled(made) if self._is_profiled else made)
         return self.elapsed()
+
+    def _profiled(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Returns the call with the profiler on, so that it sees no kernel of the judge's own."""
+
+        def profiled() -> None:
+            with _errors():
+                cuda.start_profiler()
+            try:
+                call()
+            finally:
+                with _errors():
+                    self._context.synchronize()
+                    cuda.stop_profiler()
+
+        return profiled
 
     def make_call(self, call: Callable[[], None]) -> None:
         self._timer.time(call)
@@ -206,11 +224,15 @@ class CudaDevice:
 
     @functools.cached_property
     def _python_kernels(self) -> PythonKernels:
-        return PythonKernels(self._driver)
+        return PythonKernels(self._driver, self._python_steps)
 
     @functools.cached_property
     def _python_memory(self) -> PythonMemory:
-        return PythonMemory(self._driver)
+        return PythonMemory(self._driver, self._python_steps)
+
+    @property
+    def _python_steps(self) -> PythonSteps | None:
+        return None if self._recorder is None else self._recorder.python
 
     def take_report(self) -> ReportClaim | None:
         return None
@@ -229,7 +251,7 @@ class CudaDevice:
     def replay(self, recording: bytes, program: bytes, addresses: Sequence[int]) -> tuple[Program, ReplayReply]:
         try:
             read = read_recording(RawRecording.unpack(recording), addresses, GUARD_BYTES)
-            made = CudaReplay(self._driver, read, fat_binaries(program))
+            made = CudaReplay(self._driver, read, program)
             return made, ReplayReply(operations=len(read.call))
         except RecordingError as error:
             raise DeviceError(801, "cudaErrorNotSupported", str(error)) from None

@@ -106,9 +106,13 @@ class Kernels:
         at ``address``, which drives out of the L2 what they bring there.
         """
         return functools.partial(
-            self._functions["hold"].prepared_call, self._blocking_grid, (_BLOCKING_THREADS, 1, 1),
-            round(seconds * 1e9), address, size // 16,
-        )  # fmt: skip
+            self._functions["hold"].prepared_call,
+            self._blocking_grid,
+            (_BLOCKING_THREADS, 1, 1),
+            round(seconds * 1e9),
+            address,
+            size // 16,
+        )
 
     def prepare_longer_blocking(self, seconds: float, longer_s: float, address: int, size: int) -> Callable[[], None]:
         """Returns the launches of blocking kernels for programs with streams of their own.
@@ -121,9 +125,16 @@ class Kernels:
         wait = functools.partial(self._functions["wait"].prepared_call, (1, 1), block, nanoseconds, until)
         # One block more than fits beside the waiting one: it starts when that one ends.
         hold = functools.partial(
-            self._functions["hold_longer"].prepared_async_call, self._blocking_grid, block, self._beside,
-            round(longer_s * 1e9), 4 * nanoseconds, until, address, size // 16,
-        )  # fmt: skip
+            self._functions["hold_longer"].prepared_async_call,
+            self._blocking_grid,
+            block,
+            self._beside,
+            round(longer_s * 1e9),
+            4 * nanoseconds,
+            until,
+            address,
+            size // 16,
+        )
 
         def both() -> None:
             wait()
@@ -147,10 +158,15 @@ class Kernels:
         beside = placed.beside.address if placed.beside is not None else 0
         self._launch(
             recipe_launch(
-                work, recipe, buffer.address, buffer.size, multiprocessors=self._multiprocessors, beside=beside,
+                work,
+                recipe,
+                buffer.address,
+                buffer.size,
+                multiprocessors=self._multiprocessors,
+                beside=beside,
                 found=found,
             )
-        )  # fmt: skip
+        )
 
     def _launch(self, launch: Launch) -> None:
         function, block = self._functions[launch.kernel], (launch.threads, 1, 1)

@@ -1,7 +1,7 @@
 """A recording: what a submission asked of the CUDA runtime in one call, as data that other buffers can replay.
 
-``judge/compile/recorder.cpp`` wrote it in a process that the submission shares, so it is a claim: ``recording_reader``
-reads it.
+``judge/compile/recorder.cpp`` wrote it, or ``python_steps``, in a process that the submission shares. So it is a claim:
+``recording_reader`` reads it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,21 @@ from judge.wire.frames import MAX_ARGUMENTS, FrameError, Reader, Writer
 
 class RecordingError(Exception):
     """There is no recording, or it cannot be replayed; the message says why."""
+
+
+class Step(enum.IntEnum):
+    """The steps that are written down, numbered as in recorder.cpp."""
+
+    ALLOCATE = 1
+    RELEASE = 2
+    VARIABLE = 3
+    KERNEL = 4
+    ATTRIBUTE = 5
+    LAUNCH = 6
+    FILL = 7
+    COPY = 8
+    WRITE = 9
+    READ = 10
 
 
 class Place(enum.Enum):
@@ -61,6 +76,8 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
+    """Sets ``size`` bytes to ``value``."""
+
     to: Pointer
     size: int
     value: int
@@ -68,6 +85,8 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
+    """A copy of ``size`` bytes on the device."""
+
     to: Pointer
     source: Pointer
     size: int
@@ -75,6 +94,8 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Write:
+    """A copy of ``data`` from the host."""
+
     to: Pointer
     data: bytes
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from judge.runner.cuda.recording import (
     RawRecording,
     Recording,
     RecordingError,
+    Step,
     Work,
     Write,
 )
@@ -37,21 +37,6 @@ _ATTRIBUTE_BYTES = 64
 _PORTABLE_ATTRIBUTES = {0, 2, 4, 5, 6, 8, 9, 10, 11, 14}
 _POINTER_BYTES = 8
 _MAX_NAME_BYTES = 65536
-
-
-class _Step(enum.IntEnum):
-    """The steps of recorder.cpp."""
-
-    ALLOCATE = 1
-    RELEASE = 2
-    VARIABLE = 3
-    KERNEL = 4
-    ATTRIBUTE = 5
-    LAUNCH = 6
-    FILL = 7
-    COPY = 8
-    WRITE = 9
-    READ = 10
 
 
 def read_recording(raw: RawRecording, addresses: Sequence[int], guard_bytes: int) -> Recording:
@@ -115,43 +100,43 @@ class _Reading:
         return Recording(tuple(self.kernels), scratch, tuple(self.variables), *moved)
 
     def _read(self, step: int, r: Reader) -> Work | None:
-        if step == _Step.ALLOCATE:
+        if step == Step.ALLOCATE:
             self._allocate(r.u64(), r.u64(), is_host=bool(r.u32()))
-        elif step == _Step.RELEASE:
+        elif step == Step.RELEASE:
             address = r.u64()
             self.live.remove(address)
             self.host.remove(address)
-        elif step == _Step.VARIABLE:
+        elif step == Step.VARIABLE:
             address, size = r.u64(), r.u64()
             self.live.add(AddressRange(address, size, Place.VARIABLE, len(self.variables)))
             self.variables.append((_name(r), size))
-        elif step == _Step.KERNEL:
+        elif step == Step.KERNEL:
             number = r.u32()
             parameters = tuple((r.u32(), r.u32()) for _ in range(r.count(MAX_PARAMETER_BYTES)))
             if any(offset + size > MAX_PARAMETER_BYTES for offset, size in parameters):
                 raise RecordingError("parameters beyond all bounds")
             self.numbers[number] = len(self.kernels)
             self.kernels.append(Kernel(_name(r), parameters))
-        elif step == _Step.ATTRIBUTE:
+        elif step == Step.ATTRIBUTE:
             return Attribute(self._kernel(r.u32()), r.u32(), r.i32())
-        elif step == _Step.LAUNCH:
+        elif step == Step.LAUNCH:
             return self._launch(r)
-        elif step == _Step.FILL:
+        elif step == Step.FILL:
             address, size = r.u64(), r.u64()
             self._on(r.u64())
             return Fill(self._region(address, size), size, r.u32() & 0xFF)
-        elif step == _Step.COPY:
+        elif step == Step.COPY:
             address, source, size = r.u64(), r.u64(), r.u64()
             self._on(r.u64())
             return Copy(self._region(address, size), self._region(source, size), size)
-        elif step == _Step.WRITE:
+        elif step == Step.WRITE:
             address = r.u64()
             self._on(r.u64())
             data = r.rest()
             if self.in_call and len(data) > MOST_WRITTEN_BYTES:
                 raise RecordingError("its host code copies much to the device in the call")
             return Write(self._region(address, len(data)), data)
-        elif step == _Step.READ:
+        elif step == Step.READ:
             if self.in_call:
                 raise RecordingError("its host code reads from the device in the call")
         else:

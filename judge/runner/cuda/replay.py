@@ -11,9 +11,12 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from emulator.fat_binaries import fat_binaries
 from judge.runner.cuda import recording as recorded
 from judge.runner.cuda.driver import Driver
 from judge.runner.device import DeviceError
+from judge.wire.frames import FrameError
+from judge.wire.python_program import unpack_program
 
 
 class _LaunchAttribute(ctypes.Structure):
@@ -38,16 +41,17 @@ class _LaunchConfig(ctypes.Structure):
 class CudaReplay:
     """Replays one recording. Needs a current context, and a driver of CUDA 12.4 or later.
 
-    What the submission did before the recorded call happens once, here. Raises RecordingError, and DeviceError where
-    the device refuses.
+    The device code is that of the file ``program``. What the submission did before the recorded call happens once,
+    here. Raises RecordingError, and DeviceError where the device refuses.
     """
 
-    def __init__(self, driver: Driver, recording: recorded.Recording, binaries: Sequence[bytes]) -> None:
+    def __init__(self, driver: Driver, recording: recorded.Recording, program: bytes) -> None:
         self._driver = driver
         self._recording = recording
         self._code = 0
         # Kept for the life of the process: a kernel may be loaded at its first launch.
-        self._binaries = [ctypes.create_string_buffer(binary, len(binary)) for binary in binaries]
+        # PTX has to end with a zero, which create_string_buffer adds.
+        self._binaries = [ctypes.create_string_buffer(code) for code in _device_code(program)]
         self._modules = [self._load(binary) for binary in self._binaries]
         self._functions = [self._find(kernel) for kernel in recording.kernels]
         self._scratch = [self._allocate(size) for size in recording.scratch]
@@ -125,7 +129,8 @@ class CudaReplay:
     def _target(self, pointer: recorded.Pointer, values: Sequence[int | bytes]) -> int:
         if pointer.place is recorded.Place.ARGUMENT:
             value = values[pointer.index]
-            assert isinstance(value, int)
+            if not isinstance(value, int):
+                raise recorded.RecordingError(f"argument {pointer.index} is a scalar, not a buffer")
             base = value
         else:
             base = (self._scratch if pointer.place is recorded.Place.SCRATCH else self._variables)[pointer.index]
@@ -172,3 +177,14 @@ class CudaReplay:
                 f"{size} bytes that it had allocated are not to be had: {error.message}"
             ) from None
         return address.value
+
+
+def _device_code(program: bytes) -> Sequence[bytes]:
+    """Returns the code for the driver: the kernels of a program in Python, or the fat binaries of a native one.
+
+    A program in Python has containers of its own making, and drivers do not say what they take of those.
+    """
+    try:
+        return [kernel.image for kernel in unpack_program(program).kernels]
+    except FrameError:
+        return fat_binaries(program)

@@ -80,9 +80,15 @@ class Tensor:
     requires_grad = False
 
     def __init__(
-        self, address: int, shape: Sequence[int], dtype: DType, memory: Memory, *,
-        strides: Sequence[int] | None = None, owner: Allocation | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        address: int,
+        shape: Sequence[int],
+        dtype: DType,
+        memory: Memory,
+        *,
+        strides: Sequence[int] | None = None,
+        owner: Allocation | None = None,
+    ) -> None:
         self._address = address
         self.shape = tuple(shape)
         self.dtype = dtype
@@ -136,7 +142,7 @@ class Tensor:
     def contiguous(self) -> Tensor:
         """Returns the array. Raises NotImplementedError where its elements would have to be copied."""
         if not self.is_contiguous():
-            refuse("contiguous() of an array that is not: it copies")
+            refuse("contiguous() of an array that is not, which would copy it: pass strides to the kernel; that")
         return self
 
     def view(self, *shape: Any) -> Tensor:
@@ -239,7 +245,7 @@ class Tensor:
         """Returns the array where it is of that type and on that device already. Raises NotImplementedError."""
         for each in (*wanted, *named.values()):
             if isinstance(each, DType) and each is not self.dtype:
-                refuse(f"to({each}) of an array of {self.dtype}: it converts")
+                refuse(f"to({each}) of an array of {self.dtype}, which would convert it: use .to() in the kernel; that")
             if isinstance(each, str) and not each.startswith("cuda"):
                 refuse(f"to({each!r})")
         return self

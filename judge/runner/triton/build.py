@@ -1,9 +1,11 @@
 """``python -m judge.runner.triton.build``: builds a submission in the compiler's jail.
 
-The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR STAGES PATH. The first three are descriptors;
-PATH is where the source is put as a file, since Triton reads kernels there. What is written to OUTPUT is JSON: ``log``,
-and ``kernels``, empty if the build failed; with STAGES not 0, each has its TTIR and TTGIR, too. The submission shares
-this process and may write anything there: it decides what code it gets, and nothing else is taken from here.
+The arguments are SOURCE SHAPES OUTPUT CAPABILITY PTX_VERSION EMULATOR STAGES CONFIGS PATIENCE PATH. The first three are
+descriptors; PATH is where the source is put as a file, since Triton reads kernels there. Of an autotuned kernel up to
+CONFIGS configurations are compiled, after the first one only within PATIENCE seconds. OUTPUT gets JSON: ``log``, and
+``kernels``, empty if the build failed; with STAGES not 0, each has its TTIR and TTGIR, too; and ``tuned``, the
+autotuned kernels of which several configurations were looked at. The submission shares this process and may write
+anything there: it decides what code it gets, and nothing else is taken from here.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from judge.runner.triton import stand_ins
 from judge.runner.triton.compiler import Compiler, Made, SourceError, compile_side_by_side
 from judge.runner.triton.recording_pass import (
+    Choice,
     NoMemory,
     Recorded,
     RecordingLauncher,
@@ -31,21 +35,27 @@ from judge.runner.triton.specialization import Specialization
 from judge.wire.call_shapes import unpack_shapes
 from judge.wire.python_program import MAX_SPECIALIZATIONS
 
+#: The number of compiled kernels at which further configurations are left out; each brings two.
+_MOST_KERNELS = MAX_SPECIALIZATIONS - 8
+
 
 class Refused(Exception):
     """The submission does not build; the message is the log."""
 
 
 def main(argv: Sequence[str]) -> None:
-    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator, stages = map(int, argv[:7])
-    path = argv[7]
+    """Builds the source of one descriptor for the call shapes of another, and writes the answer as JSON."""
+    source_fd, shapes_fd, output_fd, capability, ptx_version, emulator, stages, configs = map(int, argv[:8])
+    patience_s, path = float(argv[8]), argv[9]
     source, shapes = _read(source_fd), _read(shapes_fd)
     Path(path).write_bytes(source)
     answer: dict[str, Any]
     try:
-        compiler = {"for_emulator": bool(emulator), "keeps_stages": bool(stages)}
-        kernels, notes = build(source, shapes, path, capability, ptx_version, **compiler)
-        answer = {"log": "", "kernels": kernels, "notes": notes}
+        kernels, notes, tuned = build(
+            source, shapes, path, capability, ptx_version, for_emulator=bool(emulator), keeps_stages=bool(stages),
+            configs=configs, patience_s=patience_s,
+        )  # fmt: skip
+        answer = {"log": "", "kernels": kernels, "notes": notes, "tuned": tuned}
     except Refused as refused:
         answer = {"log": str(refused), "kernels": [], "refused": True}
     with os.fdopen(output_fd, "w", closefd=False) as output:
@@ -61,11 +71,14 @@ def build(
     *,
     for_emulator: bool,
     keeps_stages: bool,
-) -> tuple[list[Made], list[str]]:
-    """Returns the compiled kernels, and what the author should know of them. Raises Refused."""
-    found = _recorded(source, shapes, path)
+    configs: int,
+    patience_s: float,
+) -> tuple[list[Made], list[str], list[Any]]:
+    """Returns the compiled kernels, what the author should know of them, and the autotuned ones. Raises Refused."""
+    found = _recorded(source, shapes, path, configs)
     if not found.general:
-        return [], []
+        return [], [], []
+    deadline_s = time.monotonic() + patience_s
     try:
         compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator, keeps_stages=keeps_stages)
     except SourceError as error:
@@ -86,27 +99,57 @@ def build(
             errors[general] = wrong[0] if wrong else made[general]["error"]
     errors |= {key: made[key]["error"] for key in found.timed if "error" in made[key]}
     notes: dict[str, None] = {}
+    tuned: dict[str, dict[str, tuple[set[str], str]]] = {}
     for general, choices in found.choices.items():
-        of_it = [general, *choices[0].timed]
-        why = next((errors[key] for key in of_it if key in errors), "")
-        for choice in choices[1:] if why else ():
+        first = [general, *choices[0].timed, *found.specials[general]]
+        why = next((errors[key] for key in first if key in errors), "")
+        of_it = tuned.setdefault(choices[0].place, {})
+        _add(of_it, choices[0], {key: made[key] for key in first if key in made}, why)
+        ready = 0 if why else 1
+        for choice in choices[1:]:
+            if ready >= configs or (ready and (time.monotonic() > deadline_s or len(made) >= _MOST_KERNELS)):
+                break
             others = {choice.general.key: choice.general, **choice.timed}
             tried = _compiled(compiler, [each for key, each in others.items() if key not in made], taken)
-            if not any("error" in each for each in tried.values()):
-                made = {key: each for key, each in made.items() if key not in of_it} | tried
-                errors = {key: told for key, told in errors.items() if key not in of_it}
-                notes[f"autotune: {choice.told}, since the first does not compile: {why}"] = None
-                break
-        else:
-            if len(choices) > 1:
-                notes[f"autotune: {choices[0].told}; the judge times none of them, so put the best one first"] = None
+            problem = next((each["error"] for each in tried.values() if "error" in each), "")
+            _add(of_it, choice, {**tried, **{key: made[key] for key in others if key in made}}, problem)
+            if problem:
+                continue
+            if not ready:
+                made = {key: each for key, each in made.items() if key not in first}
+                errors = {key: told for key, told in errors.items() if key not in first}
+                notes[f"autotune: {_taken(choice)}, since the first does not compile: {why}"] = None
+            made |= tried
+            ready += 1
+        if len(choices) > 1 and configs == 1 and not why:
+            notes[f"autotune: {_taken(choices[0])}; the judge times none of them, so put the best one first"] = None
     if errors:
         raise Refused(next(iter(errors.values())))
-    return [{"key": key, **each} for key, each in made.items() if "error" not in each], list(notes)
+    kernels = [{"key": key, **each} for key, each in made.items() if "error" not in each]
+    several = {place: of_it for place, of_it in tuned.items() if len(of_it) > 1}
+    return kernels, list(notes), [] if configs == 1 else [_tuned(*each) for each in several.items()]
 
 
-def _recorded(source: bytes, shapes: bytes, path: str) -> Recorded:
-    launcher = RecordingLauncher()
+def _add(of_it: dict[str, tuple[set[str], str]], choice: Choice, made: Mapping[str, Made], problem: str) -> None:
+    """Adds a configuration's kernels to those that it has for launches with other types."""
+    names, before = of_it.get(choice.told, (set(), ""))
+    of_it[choice.told] = names | {each["name"] for each in made.values() if "name" in each}, before or problem
+
+
+def _tuned(place: str, of_it: Mapping[str, tuple[set[str], str]]) -> dict[str, Any]:
+    configs = [
+        {"told": told, "kernels": [] if problem else sorted(names), "problem": problem}
+        for told, (names, problem) in of_it.items()
+    ]
+    return {"place": place, "configs": configs}
+
+
+def _taken(choice: Choice) -> str:
+    return f"{choice.place.rpartition(':')[0]} takes configuration {choice.told}"
+
+
+def _recorded(source: bytes, shapes: bytes, path: str, configs: int = 1) -> Recorded:
+    launcher = RecordingLauncher(configs)
     remove = stand_ins.install(launcher, NoMemory())
     calls = unpack_shapes(shapes)
     try:

@@ -20,6 +20,8 @@ from judge.runner.triton.specialization import Specialization
 SHARED_BYTES = {75: 65536, 80: 166912, 86: 101376, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 120: 101376}
 #: What Triton makes of a kernel before LLVM has it.
 STAGES = ("ttir", "ttgir")
+#: The first compute capability with ``tl.float8e4nv``.
+_FP8_CAPABILITY = 89
 #: One compiled kernel, as plain data; or, under ``error``, why there is none.
 Made = dict[str, Any]
 
@@ -75,8 +77,21 @@ class Compiler:
             return {"error": self._told(error, function)}
 
     def _compile(self, function: Any, wanted: Specialization, name: str) -> Made:
-        """Compiles, again with long pointers if thread-local memory is used: the emulator's lies anywhere."""
-        made = self._compile_once(function, wanted, name)
+        """Compiles; for the emulator a second time where that needs it.
+
+        It does so with long pointers if thread-local memory is used, which lies anywhere there, and for a later
+        architecture if the kernel has a type that only that has.
+        """
+        try:
+            made = self._compile_once(function, wanted, name)
+        except BaseException as error:
+            if not (self._is_for_emulator and self._capability < _FP8_CAPABILITY and _lacks_fp8(error)):
+                raise
+            before, self._capability = self._capability, _FP8_CAPABILITY
+            try:
+                return self._compile(function, wanted, name)
+            finally:
+                self._capability = before
         if self._is_for_emulator and ".local " in made.get("ptx", ""):
             nvidia: Any = importlib.import_module("triton.backends.nvidia.compiler")
             flags = nvidia.get_llvm_flags
@@ -91,9 +106,10 @@ class Compiler:
         compiler = importlib.import_module("triton.compiler.compiler")
         target = importlib.import_module("triton.backends.compiler").GPUTarget("cuda", self._capability, 32)
         names = function.arg_names
-        signature = dict(zip(names, wanted.signature, strict=True))
-        constants = {(index,): self._decoded(value) for index, value in wanted.constants}
-        attrs = {(index,): [["tt.divisibility", 16]] for index in wanted.multiples}
+        signature = dict(zip(names, wanted.nested_signature, strict=True))
+        paths = wanted.paths
+        constants = {paths[index]: self._decoded(value) for index, value in wanted.constants}
+        attrs = {paths[index]: [["tt.divisibility", 16]] for index in wanted.multiples}
         source = compiler.ASTSource(function, signature, constants, attrs)
         backend = compiler.make_backend(target)
         given = {key: value for key, value in wanted.options if value is not None}
@@ -122,12 +138,14 @@ class Compiler:
         module = stages["ptx"](module, metadata)
         entry = str(metadata["name"])
         return {
-            "name": name, "warps": int(metadata["num_warps"]), "shared": shared,
+            "name": name,
+            "warps": int(metadata["num_warps"]),
+            "shared": shared,
             "scratch": int(metadata.get("global_scratch_size") or 0),
             "align": int(metadata.get("global_scratch_align") or 1),
             "ptx": _with_own_lines(re.sub(rf"(\.entry\s+){re.escape(entry)}\b", rf"\g<1>{name}", module)),
             **{stage: text.replace(f"@{entry}(", f"@{name}(") for stage, text in kept.items()},
-        }  # fmt: skip
+        }
 
     def _decoded(self, constant: Sequence[Any]) -> Any:
         """Returns the value of an encoded constant."""
@@ -161,6 +179,15 @@ class Compiler:
     def _cause(error: BaseException) -> str:
         cause = error.__cause__ or error.__context__
         return f"{type(cause).__name__}: {cause}" if cause is not None else ""
+
+
+def _lacks_fp8(error: BaseException | None) -> bool:
+    """Returns whether Triton refused a type of 8-bit floats for the architecture."""
+    while error is not None:
+        if "fp8" in str(error) and "not supported in this architecture" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _with_own_lines(ptx: str) -> str:

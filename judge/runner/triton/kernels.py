@@ -19,12 +19,12 @@ from judge.runner.triton.specialization import (
     OPTIONS,
     Parameter,
     Specialization,
+    arguments_of,
     fixed_type,
     specialize,
 )
+from judge.wire.python_program import MAX_CONFIGS
 
-#: Configurations that an autotuner takes.
-MAX_CONFIGS = 64
 _GRID = 3
 
 
@@ -35,14 +35,24 @@ class NotCompiledError(RuntimeError):
 class Launcher(Protocol):
     """Performs the launches of kernels."""
 
-    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
-        """Launches the first of the autotuned kernel's configurations, each in words and as a launch, that compiles."""
+    def launch_one_of(self, place: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        """Launches one configuration of the autotuned kernel at ``place``.
+
+        Each is given in words and as a launch; the first that compiles is taken unless another was chosen.
+        """
 
     def launch(
-        self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
+        self,
+        special: Specialization,
+        general: Specialization,
+        names: Sequence[str],
+        grid: tuple[int, int, int],
         values: Sequence[Any],
-    ) -> None:  # fmt: skip
-        """Launches the kernel on ``values``, its arguments in order."""
+    ) -> None:
+        """Launches the kernel on ``values``, its arguments in order, those in tuples too.
+
+        ``names`` are those of its parameters.
+        """
 
 
 class Kernel:
@@ -63,11 +73,14 @@ class Kernel:
         self._known: dict[Any, tuple[Specialization, Specialization]] = {}
         self._parameters = tuple(
             Parameter(
-                name, is_constant=is_constant(parameter.annotation), fixed=_fixed(parameter.annotation),
-                specialized=name not in plain, aligned=name not in unaligned,
+                name,
+                is_constant=is_constant(parameter.annotation),
+                fixed=_fixed(parameter.annotation),
+                specialized=name not in plain,
+                aligned=name not in unaligned,
             )
             for name, parameter in signature.parameters.items()
-        )  # fmt: skip
+        )
 
     @property
     def kernel_place(self) -> tuple[str, int]:
@@ -94,6 +107,8 @@ class Kernel:
                 self._known[mark] = known
         extents = _extents(grid(dict(zip(self.arg_names, values, strict=True))) if callable(grid) else grid)
         if math.prod(extents):
+            if known[0].structure:
+                values = arguments_of(self._parameters, values)[1]
             self._launcher.launch(*known, self.arg_names, extents, values)
 
     def warmup(self, *_: Any, grid: Any = None, **kwargs: Any) -> WarmedUp:
@@ -128,8 +143,11 @@ class Kernel:
 
 
 class WarmedUp:
-    """A kernel as ``warmup`` returns it. Registers and shared memory are guesses, the same in every process: what a
-    kernel needs is known only once all that ``solve`` launches is compiled."""
+    """A kernel as ``warmup`` returns it.
+
+    Registers and shared memory are guesses, the same in every process: what a kernel needs is known only once all that
+    ``solve`` launches is compiled.
+    """
 
     n_regs, n_spills, n_max_threads = 64, 0, 1024
 
@@ -161,9 +179,15 @@ class Config:
     """One configuration of an autotuner, as ``triton.Config``."""
 
     def __init__(
-        self, kwargs: Mapping[str, Any], num_warps: int = 4, num_stages: int = 3, num_ctas: int = 1,
-        maxnreg: int | None = None, pre_hook: Callable[..., None] | None = None, **_: Any,
-    ) -> None:  # fmt: skip
+        self,
+        kwargs: Mapping[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable[..., None] | None = None,
+        **_: Any,
+    ) -> None:
         self.kwargs = dict(kwargs)
         self.num_warps, self.num_stages, self.num_ctas, self.maxnreg = num_warps, num_stages, num_ctas, maxnreg
         self.pre_hook = pre_hook
@@ -171,9 +195,11 @@ class Config:
     def all_kwargs(self) -> dict[str, Any]:
         """Returns the arguments and the options that the configuration sets."""
         options = {
-            "num_warps": self.num_warps, "num_stages": self.num_stages, "num_ctas": self.num_ctas,
+            "num_warps": self.num_warps,
+            "num_stages": self.num_stages,
+            "num_ctas": self.num_ctas,
             "maxnreg": self.maxnreg,
-        }  # fmt: skip
+        }
         return {**self.kwargs, **options}
 
     def __str__(self) -> str:
@@ -204,8 +230,10 @@ class _Around:
 
 
 class Autotuned(_Around):
-    """A kernel under ``@triton.autotune``. The judge compiles ahead and times no configurations: the first one that is
-    left and compiles runs."""
+    """A kernel under ``@triton.autotune``.
+
+    It times nothing itself: the launcher takes one of the configurations that are left.
+    """
 
     def __init__(
         self, inside: Any, configs: Sequence[Config], prune: Mapping[str, Any] | None, launcher: Launcher
@@ -231,7 +259,8 @@ class Autotuned(_Around):
 
         count = len(self.configs)
         choices = [(f"{self._number(each)} of {count} ({each})", functools.partial(launch, each)) for each in left]
-        self._launcher.launch_one_of(self.__name__, choices)
+        kernel, line = self.kernel_place
+        self._launcher.launch_one_of(f"{kernel}:{line}", choices)
 
     def _number(self, config: Config) -> str:
         return str(self.configs.index(config) + 1) if config in self.configs else "one more"

@@ -29,6 +29,14 @@ class Parameters:
                 raise TypeError(f"a number of the type {kind} cannot be passed by value: pass a float")
         types = [ctypes.c_uint64 if kind.startswith("*") else _TYPES[kind] for kind in kinds]
         self._values = [each() for each in (*types, ctypes.c_uint64, ctypes.c_uint64)]
+        #: Offset and size of each among the kernel's parameters: at multiples of their sizes.
+        self.places: list[tuple[int, int]] = []
+        end = 0
+        for value in self._values:
+            size = ctypes.sizeof(value)
+            begin = -(-end // size) * size
+            self.places.append((begin, size))
+            end = begin + size
         addresses = (ctypes.addressof(value) for value in self._values)
         #: What a launch is given.
         self.pointers = (ctypes.c_void_p * len(self._values))(*addresses)
@@ -38,3 +46,11 @@ class Parameters:
         for place, value in zip(self._values, given, strict=False):
             place.value = value
         self._values[-2].value = scratch
+
+    def content(self) -> bytes:
+        """Returns the parameters as one piece of memory."""
+        begin, size = self.places[-1]
+        made = bytearray(begin + size)
+        for (offset, length), value in zip(self.places, self._values, strict=True):
+            made[offset : offset + length] = bytes(value)
+        return bytes(made)

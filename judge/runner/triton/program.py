@@ -20,7 +20,7 @@ from judge.runner.triton.specialization import Specialization
 from judge.wire.elements import Element
 from judge.wire.frames import FrameError, Role
 from judge.wire.messages import RAISED, ArgumentSpec
-from judge.wire.python_program import CompiledKernel, unpack_program
+from judge.wire.python_program import PythonProgram, unpack_program
 
 if TYPE_CHECKING:
     from judge.runner.device import Device
@@ -41,14 +41,25 @@ def scalar(element: Element, value: bytes) -> int | float | bool:
 class CompiledLauncher:
     """Starts the kernel that was compiled for a launch."""
 
-    def __init__(self, kernels: Sequence[CompiledKernel], device: LaunchingDevice) -> None:
+    def __init__(self, program: PythonProgram, device: LaunchingDevice) -> None:
         self._device = device
-        self._kernels = {kernel.key: kernel for kernel in kernels}
+        self._kernels = {kernel.key: kernel for kernel in program.kernels}
+        self._rounds = [dict(choice) for choice in program.rounds]
+        self._chosen: dict[str, str] = {}
+
+    def next_call(self) -> None:
+        """Goes on to the choice of configurations that the next call has."""
+        if self._rounds:
+            self._chosen = self._rounds.pop(0)
 
     def launch(
-        self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
+        self,
+        special: Specialization,
+        general: Specialization,
+        names: Sequence[str],
+        grid: tuple[int, int, int],
         values: Sequence[Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Raises NotCompiledError where no kernel was compiled for it."""
         kernel = self._kernels.get(special.key) or self._kernels.get(general.key)
         if kernel is None:
@@ -59,11 +70,12 @@ class CompiledLauncher:
         given = [values[index] for index, _ in kernel.arguments]
         self._device.start_kernel(kernel, grid, [each.data_ptr() if type(each) is Tensor else each for each in given])
 
-    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
-        """Launches the first that was compiled. Raises NotCompiledError where none was."""
-        del name
+    def launch_one_of(self, place: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+        """Launches the chosen one, else the first that was compiled. Raises NotCompiledError where none was."""
         first: NotCompiledError | None = None
-        for _, launch in choices:
+        chosen = self._chosen.get(place)
+        ordered = choices if chosen is None else sorted(choices, key=lambda choice: choice[0] != chosen)
+        for _, launch in ordered:
             try:
                 launch()
                 return
@@ -83,8 +95,12 @@ class PythonSubmission:
             raise LoadError(str(error)) from None
         self._arguments = tuple(arguments)
         self._memory = device.scratch_memory()
-        device.load_kernels(program)
-        stand_ins.install(CompiledLauncher(program.kernels, device), self._memory)
+        try:
+            device.load_kernels(program)
+        except (DeviceError, TypeError) as error:
+            raise LoadError(f"its kernels are not taken: {error}") from None
+        self._launcher = CompiledLauncher(program, device)
+        stand_ins.install(self._launcher, self._memory)
         try:
             self._solve = find_solve(execute(program.source))
         except BaseException as error:
@@ -104,6 +120,7 @@ class PythonSubmission:
 
     def call(self, bound: Sequence[Any]) -> None:
         """Calls ``solve``, which may do anything, including never return. Raises DeviceError for what it raises."""
+        self._launcher.next_call()
         try:
             self._solve(*bound)
         except DeviceError:

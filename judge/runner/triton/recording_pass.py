@@ -22,8 +22,8 @@ _ALIGNMENT = 256
 PATIENCE_S = 5.0
 
 
-#: The most configurations tried where the first one of an autotuned kernel does not compile.
-MOST_CHOICES = 8
+#: The least number of an autotuned kernel's configurations that are noted, since the first may not compile.
+LEAST_CHOICES = 9
 
 
 class TooManyError(Exception):
@@ -36,8 +36,12 @@ class _Expired(BaseException):
 
 @dataclass(slots=True)
 class Choice:
-    """One configuration of an autotuned kernel, in words; ``timed`` are its special ones of timed calls."""
+    """One configuration of the autotuned kernel at ``place``, in words.
 
+    ``timed`` are its special ones of timed calls.
+    """
+
+    place: str
     told: str
     general: Specialization
     timed: dict[str, Specialization] = field(default_factory=dict)
@@ -64,17 +68,22 @@ class Recorded:
 class RecordingLauncher:
     """Notes launches."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_choices: int = LEAST_CHOICES) -> None:
         self.found = Recorded()
+        self._most_others = max(LEAST_CHOICES, most_choices) - 1
         self._last: tuple[Specialization, Specialization] | None = None
         self.is_timed = False
         #: What other configurations launch, which is not compiled unless it has to be.
         self._aside: list[tuple[Specialization, Specialization]] | None = None
 
     def launch(
-        self, special: Specialization, general: Specialization, names: Sequence[str], grid: tuple[int, int, int],
+        self,
+        special: Specialization,
+        general: Specialization,
+        names: Sequence[str],
+        grid: tuple[int, int, int],
         values: Sequence[Any],
-    ) -> None:  # fmt: skip
+    ) -> None:
         del grid, values
         found = self.found
         if self._aside is not None:
@@ -91,7 +100,7 @@ class RecordingLauncher:
         if len(found) > MAX_SPECIALIZATIONS:
             raise TooManyError
 
-    def launch_one_of(self, name: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
+    def launch_one_of(self, place: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
         """Notes the first as launched, and the others beside it."""
         (told, launch), *others = choices
         self._last = None
@@ -99,22 +108,24 @@ class RecordingLauncher:
         if self._last is None:  # an empty grid
             return
         known = self.found.choices.setdefault(self._last[1].key, [])
-        self._add(known, f"{name} takes configuration {told}", *self._last)
-        for told, launch in others[:MOST_CHOICES]:
+        self._add(known, place, told, *self._last)
+        for told, launch in others[: self._most_others]:
             self._aside = []
             try:
                 launch()
-            except Exception:
+            except Exception:  # noqa: S112 (one that fails is not built)
                 continue
             finally:
                 aside, self._aside = self._aside, None
             if len(aside) == 1:
-                self._add(known, f"{name} takes configuration {told}", *aside[0])
+                self._add(known, place, told, *aside[0])
 
-    def _add(self, known: list[Choice], told: str, special: Specialization, general: Specialization) -> None:
+    def _add(
+        self, known: list[Choice], place: str, told: str, special: Specialization, general: Specialization
+    ) -> None:
         choice = next((each for each in known if each.general.key == general.key), None)
         if choice is None:
-            choice = Choice(told, general)
+            choice = Choice(place, told, general)
             known.append(choice)
         if self.is_timed:
             choice.timed[special.key] = special

@@ -9,8 +9,8 @@ launch therefore has two keys: with all of that (``special``), and with types, c
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judge.runner.triton.arrays import Tensor
@@ -37,6 +37,10 @@ _FIXED = {
 }  # fmt: skip
 
 
+#: Types of numbers that no launch here passes by value.
+_NOT_BY_VALUE = ("fp16", "bf16")
+
+
 class NotSpecialized(TypeError):
     """An argument of a launch that no kernel takes."""
 
@@ -56,8 +60,9 @@ class Parameter:
 class Specialization:
     """The arguments' properties for which a kernel has to be compiled.
 
-    ``signature`` has for each parameter its type, or ``constexpr``; ``constants`` the values of those, by index;
-    ``multiples`` the indices of what is a multiple of 16.
+    ``signature`` has for each argument its type, or ``constexpr``; ``constants`` the values of those, by index;
+    ``multiples`` the indices of what is a multiple of 16. A tuple counts as the arguments in it: ``structure`` has for
+    each parameter 0, or for a tuple the same of each of its parts. It is empty where there are no tuples.
     """
 
     kernel: str
@@ -66,20 +71,48 @@ class Specialization:
     constants: tuple[tuple[int, Any], ...]
     multiples: tuple[int, ...]
     options: tuple[tuple[str, Any], ...]
+    structure: tuple[Any, ...] = ()
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        parts = [self.kernel, self.line, self.signature, self.constants, self.multiples, self.options]
+        parts = [
+            self.kernel, self.line, self.signature, self.constants, self.multiples, self.options, self.structure,
+        ]  # fmt: skip
         object.__setattr__(self, "key", json.dumps(parts, separators=(",", ":")))
 
     @classmethod
     def of_key(cls, key: str) -> Specialization:
         """Returns the specialization that has this key."""
-        kernel, line, signature, constants, multiples, options = json.loads(key)
+        kernel, line, signature, constants, multiples, options, structure = json.loads(key)
         return cls(
-            kernel, line, tuple(signature), tuple((index, _frozen(value)) for index, value in constants),
-            tuple(multiples), tuple((name, value) for name, value in options),
-        )  # fmt: skip
+            kernel,
+            line,
+            tuple(signature),
+            tuple((index, _frozen(value)) for index, value in constants),
+            tuple(multiples),
+            tuple((name, value) for name, value in options),
+            _frozen(structure),
+        )
+
+    @property
+    def paths(self) -> tuple[tuple[int, ...], ...]:
+        """For each argument the index of its parameter, and its place within the tuples there."""
+        return tuple(_paths(self.structure or (0,) * len(self.signature)))
+
+    @property
+    def nested_signature(self) -> tuple[Any, ...]:
+        """The signature by parameters: a tuple for each that is one."""
+        kinds = iter(self.signature)
+
+        def nested(structure: Any) -> Any:
+            return tuple(map(nested, structure)) if isinstance(structure, tuple) else next(kinds)
+
+        made: tuple[Any, ...] = nested(self.structure or (0,) * len(self.signature))
+        return made
+
+    def argument_names(self, names: Sequence[str]) -> list[str]:
+        """Returns the arguments' names from the parameters': ``pair[1]`` for the second part of ``pair``."""
+        return [names[path[0]] + "".join(f"[{index}]" for index in path[1:]) for path in self.paths]
 
     @property
     def arguments(self) -> tuple[tuple[int, str], ...]:
@@ -91,10 +124,37 @@ class Specialization:
         constants = dict(self.constants)
         parts = [
             f"{name}={show(constants[index])}" if kind == "constexpr" else f"{name}: {kind}"
-            for index, (name, kind) in enumerate(zip(names, self.signature, strict=True))
+            for index, (name, kind) in enumerate(zip(self.argument_names(names), self.signature, strict=True))
         ]
         options = ", ".join(f"{name}={value}" for name, value in self.options if value != OPTIONS.get(name))
         return f"{self.kernel} with {', '.join(parts)}" + (f" ({options})" if options else "")
+
+
+def _paths(structure: tuple[Any, ...], begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    for index, each in enumerate(structure):
+        path = (*begin, index)
+        if isinstance(each, tuple):
+            yield from _paths(each, path)
+        else:
+            yield path
+
+
+def arguments_of(parameters: Sequence[Parameter], values: Sequence[Any]) -> tuple[list[Parameter], list[Any], Any]:
+    """Returns parameters and values with each tuple's parts in its place, and the ``structure`` that they had."""
+    parts: list[Parameter] = []
+    found: list[Any] = []
+
+    def take(parameter: Parameter, value: Any) -> Any:
+        if isinstance(value, (tuple, list)) and not parameter.is_constant:
+            return tuple(
+                take(replace(parameter, name=f"{parameter.name}[{index}]"), each) for index, each in enumerate(value)
+            )
+        parts.append(parameter)
+        found.append(value)
+        return 0
+
+    structure = tuple(take(parameter, value) for parameter, value in zip(parameters, values, strict=True))
+    return parts, found, structure if any(isinstance(each, tuple) for each in structure) else ()
 
 
 def _frozen(value: Any) -> Any:
@@ -112,6 +172,7 @@ def specialize(
 ) -> tuple[Specialization, Specialization]:
     """Returns the special and the general one of a launch. Raises NotSpecialized for an argument that nothing takes."""
     sorted_options = tuple(sorted(options.items()))
+    parameters, values, structure = arguments_of(parameters, values)
     made = []
     for special in (True, False):
         signature: list[str] = []
@@ -123,10 +184,17 @@ def specialize(
                 constants.append((index, encode(parameter.name, value)))
                 continue
             kind, is_multiple = _type_of(parameter, value)
+            if kind in _NOT_BY_VALUE:
+                raise NotSpecialized(
+                    f"{parameter.name}: a number of the type {kind} cannot be passed by value: leave its type out"
+                )
             if (
-                special and not parameter.fixed and kind in ("i32", "i64", "u64") and value == 1
+                special
+                and not parameter.fixed
+                and kind in ("i32", "i64", "u64")
+                and value == 1
                 and parameter.specialized
-            ):  # fmt: skip
+            ):
                 signature.append("constexpr")
                 constants.append((index, ("int", 1)))
                 continue
@@ -134,7 +202,11 @@ def specialize(
             wanted = kind.startswith("*") or (special and parameter.specialized)
             if wanted and is_multiple and parameter.aligned:
                 multiples.append(index)
-        made.append(Specialization(kernel, line, tuple(signature), tuple(constants), tuple(multiples), sorted_options))
+        made.append(
+            Specialization(
+                kernel, line, tuple(signature), tuple(constants), tuple(multiples), sorted_options, structure
+            )
+        )  # fmt: skip
     return made[0], made[1]
 
 

@@ -107,10 +107,23 @@ class Absent:
 
 _IN_KERNELS = "works inside of kernels only"
 _NOT_OF_TRITON = "is not there: the judge launches kernels that were compiled ahead, without Triton's own runtime"
+_OF_THE_HOST = (
+    "is not there on the host: pass the array, its extents and strides, and make the descriptor in the kernel by "
+    "tl.make_tensor_descriptor"
+)
 #: The functions that make arrays.
 _MAKERS = (
-    "empty", "empty_like", "zeros", "zeros_like", "ones", "ones_like", "full", "full_like", "tensor", "arange",
-)  # fmt: skip
+    "empty",
+    "empty_like",
+    "zeros",
+    "zeros_like",
+    "ones",
+    "ones_like",
+    "full",
+    "full_like",
+    "tensor",
+    "arange",
+)
 _NOT_OF_TORCH = f"is not there: of PyTorch a submission has {', '.join(_MAKERS)}, the types and Tensor"
 
 
@@ -204,6 +217,8 @@ def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
     runtime = _Module("triton.runtime", _NOT_OF_TRITON)
     runtime.driver = runtime_driver()  # type: ignore[attr-defined]
     runtime.JITFunction = Kernel  # type: ignore[attr-defined]
+    tools, descriptors = (_Module(f"triton.tools{part}", _NOT_OF_TRITON) for part in ("", ".tensor_descriptor"))
+    descriptors.TensorDescriptor = Absent("TensorDescriptor", _OF_THE_HOST)  # type: ignore[attr-defined]
     given = {
         "jit": jit, "autotune": autotune, "heuristics": heuristics, "Config": Config, "cdiv": cdiv,
         "next_power_of_2": next_power_of_2, "JITFunction": Kernel, "__version__": "3.9.0", "runtime": runtime,
@@ -211,7 +226,7 @@ def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
     }  # fmt: skip
     for name, value in given.items():
         setattr(triton, name, value)
-    return [triton, runtime]
+    return [triton, runtime, tools, descriptors]
 
 
 def runtime_driver() -> Any:
@@ -259,6 +274,25 @@ def _language() -> ModuleType:
     return language
 
 
+class _AutogradContext:
+    """Keeps nothing: there is no way back."""
+
+    def save_for_backward(self, *_: object) -> None:
+        """Does nothing."""
+
+
+class AutogradFunction:
+    """``torch.autograd.Function``: people wrap their launches in one, of which only ``forward`` is used."""
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Calls ``forward``."""
+        forward = getattr(cls, "forward", None)
+        if forward is None:
+            raise NotImplementedError(f"{cls.__name__} has no forward")
+        return forward(_AutogradContext(), *args, **kwargs)
+
+
 class _Nothing:
     """Does nothing, as a context and as a decorator: ``torch.no_grad()``, ``torch.cuda.device(x.device)``."""
 
@@ -277,9 +311,11 @@ class _Nothing:
 
 def _torch(memory: Memory) -> list[ModuleType]:
     allocator = Allocator(memory)
-    torch, cuda = _Module("torch", _NOT_OF_TORCH), _Module("torch.cuda", _NOT_OF_TORCH)
+    torch, cuda, autograd = (_Module(f"torch{part}", _NOT_OF_TORCH) for part in ("", ".cuda", ".autograd"))
+    autograd.Function = AutogradFunction  # type: ignore[attr-defined]
     given: dict[str, Any] = {
         **DTYPES, **_functions(allocator), "Tensor": Tensor, "device": lambda *_: DEVICE, "cuda": cuda,
+        "autograd": autograd, "manual_seed": lambda _: None,
         "Size": tuple, "no_grad": _Nothing, "inference_mode": _Nothing, "inf": math.inf, "nan": math.nan, "pi": math.pi,
     }  # fmt: skip
     for name, value in given.items():
@@ -294,7 +330,7 @@ def _torch(memory: Memory) -> list[ModuleType]:
         "current_stream": lambda *_: SimpleNamespace(cuda_stream=0, synchronize=lambda: None),
     }.items():  # fmt: skip
         setattr(cuda, name, value)
-    return [torch, cuda]
+    return [torch, cuda, autograd]
 
 
 def _own(memory: Memory) -> ModuleType:

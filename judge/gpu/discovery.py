@@ -1,4 +1,4 @@
-"""The GPUs of this machine."""
+"""Finds the GPUs of this machine."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ from judge.gpu.process import own_process
 from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 
-_PROBE_S = 30.0
+#: Where no process keeps the driver awake, it starts each GPU of the machine anew, which takes seconds.
+_PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class CudaProbe:
+class FoundGpus:
     """The usable GPUs. ``problem`` tells the operator why there are none."""
 
     devices: tuple[DeviceInfo, ...]
     problem: str
 
 
-def probe_cuda(settings: JudgeSettings) -> CudaProbe:  # noqa: ARG001 -- later settings will choose among GPUs
+def find_gpus(settings: JudgeSettings) -> FoundGpus:  # noqa: ARG001 -- later settings will choose among GPUs
     """Finds the GPUs in a process of its own, since loading the driver leaves threads and a context behind."""
     if not Path("/dev/nvidiactl").exists() and not Path("/dev/dxg").exists():
-        return CudaProbe((), "no NVIDIA driver is loaded")
-    command, environment = own_process("judge.gpu.probe")
+        return FoundGpus((), "no NVIDIA driver is loaded")
+    command, environment = own_process("judge.gpu.discovery_process")
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_S, env=environment, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PATIENCE_S, env=environment, check=False
+        )
     except subprocess.TimeoutExpired:
-        return CudaProbe((), f"looking for GPUs took longer than {_PROBE_S:g} s")
+        return FoundGpus((), f"looking for GPUs took longer than {_PATIENCE_S:g} s")
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
-        return CudaProbe((), lines[-1] if lines else f"the probe ended with {done.returncode}")
-    return CudaProbe(tuple(_cuda_device(entry) for entry in json.loads(done.stdout)), "")
+        return FoundGpus((), lines[-1] if lines else f"the search for GPUs ended with {done.returncode}")
+    return FoundGpus(tuple(_cuda_device(entry) for entry in json.loads(done.stdout)), "")
 
 
 def device_key(model: str) -> str:

@@ -1,4 +1,4 @@
-"""``python -m judge.gpu.probe``: prints, as JSON, the GPUs that PyCUDA finds here.
+"""``python -m judge.gpu.discovery_process``: prints, as JSON, the GPUs that PyCUDA finds here.
 
 It is a process of its own, since loading the driver leaves threads and a context that a server must not have. It runs
 no submission, so its output is trusted.
@@ -26,21 +26,23 @@ def describe_gpus() -> list[dict[str, Any]]:
         major, minor = device.compute_capability()
         # Double data rate: two transfers a clock; the clock is in kHz, the bus in bits.
         peak = 2 * attribute(names.MEMORY_CLOCK_RATE) * 1e3 * attribute(names.GLOBAL_MEMORY_BUS_WIDTH) / 8
-        found.append({
-            "ordinal": ordinal,
-            "pci_bus_id": device.pci_bus_id(),
-            "name": device.name(),
-            "compute_capability": f"{major}.{minor}",
-            "multiprocessors": attribute(names.MULTIPROCESSOR_COUNT),
-            "l2_bytes": attribute(names.L2_CACHE_SIZE),
-            "memory_bytes": device.total_memory(),
-            "memory_clock_khz": attribute(names.MEMORY_CLOCK_RATE),
-            "clock_khz": attribute(names.CLOCK_RATE),
-            "peak_bytes_per_s": peak,
-            "driver": driver,
-            "cuda_driver": cuda.get_driver_version(),
-            **_nvml(device.pci_bus_id()),
-        })  # fmt: skip
+        found.append(
+            {
+                "ordinal": ordinal,
+                "pci_bus_id": device.pci_bus_id(),
+                "name": device.name(),
+                "compute_capability": f"{major}.{minor}",
+                "multiprocessors": attribute(names.MULTIPROCESSOR_COUNT),
+                "l2_bytes": attribute(names.L2_CACHE_SIZE),
+                "memory_bytes": device.total_memory(),
+                "memory_clock_khz": attribute(names.MEMORY_CLOCK_RATE),
+                "clock_khz": attribute(names.CLOCK_RATE),
+                "peak_bytes_per_s": peak,
+                "driver": driver,
+                "cuda_driver": cuda.get_driver_version(),
+                **_nvml(device.pci_bus_id()),
+            }
+        )
     return found
 
 
