@@ -10,6 +10,15 @@ _NEAR = 1e-4
 _UNLIKELY = 1e-4
 
 
+def make_inputs(rng, vocab_size, part):
+    logits = rng.normal(0, 2.5, vocab_size).astype(np.float32)
+    if part >= 0:
+        # Odd factors, so that the sixteen parts get all sixteen digits.
+        block, run, place = (7 * part + 5) % 16, (5 * part + 3) % 16, (11 * part + 9) % 16
+        logits[vocab_size // 4096 * 256 * part + 256 * block + 16 * run + place] = rng.uniform(50, 60)
+    return {"logits": logits}
+
+
 def _chunks(logits):
     for start in range(0, len(logits), _CHUNK):
         yield slice(start, start + _CHUNK)
