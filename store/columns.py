@@ -23,6 +23,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Returns the time in UTC, naive for SQLite, which has no time zones."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -31,6 +32,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Returns the stored time with UTC as its zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -47,6 +49,7 @@ class PlainJson(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Returns the value as ``plain_json`` makes it."""
         return plain_json(value)
 
 
@@ -64,9 +67,11 @@ class JudgementPart(TypeDecorator[Any]):
         self.read = read
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Returns the JSON of a judgement or a part of one."""
         return None if value is None else plain_json(to_json(value))
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:  # noqa: ARG002
+        """Returns the object that ``read`` builds."""
         return None if value is None else self.read(value)
 
 

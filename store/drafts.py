@@ -47,9 +47,16 @@ def find_draft(session: Session, *, user_id: int, challenge: str, version: int) 
 
 
 def save_draft(
-    session: Session, *, user_id: int, challenge: str, source: str, base: int, now: datetime, new_spell: bool = False,
+    session: Session,
+    *,
+    user_id: int,
+    challenge: str,
+    source: str,
+    base: int,
+    now: datetime,
+    new_spell: bool = False,
     language: str = DEFAULT_LANGUAGE,
-) -> Draft:  # fmt: skip
+) -> Draft:
     """Saves a draft and returns it with its new version.
 
     ``base`` is the version that it was written on, 0 for none. ``new_spell`` keeps that version in the history however
@@ -69,9 +76,14 @@ def save_draft(
         begun_at = latest.begun_at
         session.delete(latest)
     draft = Draft(
-        user_id=user_id, challenge=challenge, version=base + 1, language=language, source_bytes=data, begun_at=begun_at,
+        user_id=user_id,
+        challenge=challenge,
+        version=base + 1,
+        language=language,
+        source_bytes=data,
+        begun_at=begun_at,
         saved_at=now,
-    )  # fmt: skip
+    )
     try:
         with session.begin_nested():
             session.add(draft)

@@ -22,7 +22,8 @@ class TitledPack(PackIdentity, Protocol):
     """The fields of a pack that are recorded; ``judge.packs.pack.Pack`` has them."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """The pack's name in words."""
 
 
 def record_packs(session: Session, packs: Iterable[TitledPack], *, now: datetime | None = None) -> None:

@@ -3,7 +3,8 @@
 An entry point makes the frozen object and passes it down. ``web.settings`` has the website's own settings and ``logs``
 those of logging.
 
-Each field is read from the environment variable ``GPUJUDGE_<FIELD>``. Importing this module reads nothing, and making a
+Each field is read from the environment variable ``GPUJUDGE_<FIELD>``, or else from ``gpujudge.toml``
+(``store.operation.config_file``). Importing this module reads nothing, and making a
 ``Settings`` creates nothing on disk: ``prepare_data_dir`` does.
 """
 
@@ -22,6 +23,7 @@ from sqlalchemy.exc import ArgumentError
 
 from emulator.model import gpu_names
 from judge.settings import JudgeSettings
+from store.operation.config_file import apply_config
 from store.operation.environment import PREFIX, SettingsProblem, check_names
 
 AnySettings = TypeVar("AnySettings", bound=BaseSettings)
@@ -58,6 +60,9 @@ class Settings(BaseSettings):
     emulator_threads: int | None = Field(default=None, ge=1, examples=[4])
     #: The GPU whose times the emulator models.
     emulator_gpu: str = "h200"
+    #: How many configurations of an autotuned Triton kernel the emulator compiles and models, and for how long.
+    autotune_configs: int = Field(default=8, ge=1, le=64)
+    autotune_s: float = Field(default=10.0, ge=0)
     #: How many runners wait for submissions; None selects the default of the device kind.
     warm_runners: int | None = Field(default=None, ge=0, le=16, examples=[2])
 
@@ -106,6 +111,13 @@ class Settings(BaseSettings):
             raise ValueError(f"no GPU is known as {value!r}: there are {', '.join(gpu_names())}")
         return value
 
+    @field_validator("redis_url")
+    @classmethod
+    def _known_broker(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("this is not an address of Redis: it begins with redis://, rediss:// or unix://")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: str | None) -> str | None:
@@ -136,6 +148,8 @@ class Settings(BaseSettings):
             jail=self.jail,
             emulator_threads=self.emulator_threads,
             emulator_gpu=self.emulator_gpu,
+            autotune_configs=self.autotune_configs,
+            autotune_s=self.autotune_s,
             locks_dir=self.locks_dir,
         )
 
@@ -145,6 +159,7 @@ def read_settings(kind: type[AnySettings], **given: Any) -> AnySettings:
 
     It names each variable that is wrong or unknown, and an example of what to type.
     """
+    apply_config(os.environ)
     check_names(os.environ)
     try:
         return kind(**given)

@@ -24,9 +24,13 @@ __all__ = [
     "get_progress",
     "get_submission",
     "list_submissions",
+    "recent_challenges",
     "search_submissions",
     "sent_values",
 ]
+
+#: So many submissions say which challenges are in use.
+_LATEST = 2000
 
 
 def create_submission(
@@ -90,6 +94,13 @@ def latest_challenge(session: Session, user_id: int) -> str | None:
     return session.scalar(mine.order_by(Submission.id.desc()).limit(1))
 
 
+def recent_challenges(session: Session, device_key: str, *, since: datetime) -> list[tuple[str, str]]:
+    """Returns the challenges and languages of the device's latest submissions, the latest first, each once."""
+    columns = (Submission.challenge, Submission.language, Submission.device_key, Submission.created_at)
+    latest = session.execute(select(*columns).order_by(Submission.id.desc()).limit(_LATEST))
+    return list(dict.fromkeys((row[0], row[1]) for row in latest if row[2] == device_key and row[3] >= since))
+
+
 def list_submissions(
     session: Session,
     *,
@@ -97,6 +108,7 @@ def list_submissions(
     challenge: str | None = None,
     device: str | None = None,
     verdict: str | None = None,
+    state: str | None = None,
     limit: int = 50,
     before: str | None = None,
     with_judgements: bool = False,
@@ -113,6 +125,7 @@ def list_submissions(
         (Submission.challenge, challenge),
         (Submission.device_key, device),
         (Submission.verdict, verdict),
+        (Submission.state, state),
     ):
         if value is not None:
             query = query.where(column == value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from types import FrameType
+from typing import Any
 
 import structlog
 from celery import Celery
@@ -12,7 +13,6 @@ from celery.worker import WorkController
 from store.queue.queues import BUILD_QUEUE, BUILD_TASK, RUN_TASK, celery_config, device_queue, prepare_broker
 from store.settings import Settings
 from workers.job_loop import JobLoop
-from workers.tasks import register
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +33,7 @@ def serve(app: Celery, job_loop: JobLoop, *, device_key: str | None) -> None:
     It runs Celery's worker without Celery's program, to keep its own signal handlers and logging and to stop quickly.
     """
     queue, task = (BUILD_QUEUE, BUILD_TASK) if device_key is None else (device_queue(device_key), RUN_TASK)
-    register(app, task, job_loop)
+    _register(app, task, job_loop)
     app.finalize()
     app.set_default()
 
@@ -57,3 +57,12 @@ def serve(app: Celery, job_loop: JobLoop, *, device_key: str | None) -> None:
         controller.start()
     finally:
         job_loop.end()
+
+
+def _register(app: Celery, name: str, job_loop: JobLoop) -> Any:
+    """Registers a task ``name`` that runs one job of the job loop. It has no arguments: the database has the jobs."""
+
+    def answer() -> None:
+        job_loop.on_ring()
+
+    return app.task(name=name, ignore_result=True)(answer)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
+from judge.bench.library.record import LibraryTime
 from judge.errors import Cancelled, InternalError
+from judge.gpu.calibration import device_hash
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.verdict import Verdict
 from store.boards.audits import (
@@ -22,6 +25,7 @@ from store.boards.audits import (
     finish_audit,
     hand_back_audit,
 )
+from store.boards.board_key import BoardKey
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
 from workers.libraries import record_libraries
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from judge.packs.pack import Pack
 
 log = structlog.get_logger(__name__)
+
+OnLibraries = Callable[[WorkerContext, "Pack", DeviceInfo, Sequence[LibraryTime]], None]
 
 
 def audit_one(context: WorkerContext, device: DeviceInfo, service: DeviceService | None = None) -> bool:
@@ -43,6 +49,7 @@ def audit_one(context: WorkerContext, device: DeviceInfo, service: DeviceService
             now=context.clock(),
             max_failures=context.rules.max_failures,
             lacking=context.lacking,
+            card=device_hash(device),
         )
     if lease is None:
         return False
@@ -101,8 +108,16 @@ def audit_board(context: WorkerContext, device: DeviceInfo, lease: AuditLease) -
 def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: AuditedBoard) -> dict[Contender, Judgement]:
     with context.reads() as session:
         found = contenders(session, board)
-    if not found:
-        return {}
+    return time_contenders(context, device, board, found, record_libraries) if found else {}
+
+
+def time_contenders(
+    context: WorkerContext, device: DeviceInfo, board: BoardKey, found: Sequence[Contender], on_libraries: OnLibraries
+) -> dict[Contender, Judgement]:
+    """Builds entries of a board and times them together. Returns their judgements.
+
+    ``on_libraries`` gets the times of libraries that took turns with them. Raises InternalError and Cancelled.
+    """
     # All use the current version of the pack: submissions timed together must solve the same task.
     pack = context.packs.find(board.challenge, found[0].pack_digest)
     if pack.major != board.pack_major:
@@ -120,7 +135,8 @@ def _rebuild_and_time(context: WorkerContext, device: DeviceInfo, board: Audited
             built.append((contender, artifact.to_bytes(), report))
     if built:
         sources = [(contender.source, contender.language) for contender, _, _ in built]
-        judged = _time_together(context, device, pack, [(artifact, report) for _, artifact, report in built], sources)
+        artifacts = [(artifact, report) for _, artifact, report in built]
+        judged = _time_together(context, device, pack, artifacts, sources, on_libraries)
         results |= {contender: judgement for (contender, _, _), judgement in zip(built, judged, strict=True)}
     return results
 
@@ -131,11 +147,17 @@ def _time_together(
     pack: Pack,
     built: list[tuple[bytes, BuildReport]],
     sources: list[tuple[bytes, str]],
+    on_libraries: OnLibraries,
 ) -> list[Judgement]:
     judged = context.judge.audit(
-        built, pack, device, sources=sources, seed=secrets.randbits(63), cancelled=context.stopping.is_set,
-        on_libraries=partial(record_libraries, context, pack, device),
-    )  # fmt: skip
+        built,
+        pack,
+        device,
+        sources=sources,
+        seed=secrets.randbits(63),
+        cancelled=context.stopping.is_set,
+        on_libraries=partial(on_libraries, context, pack, device),
+    )
     for judgement in judged:
         unmeasured = judgement.verdict is Verdict.ACCEPTED and judgement.measurement is None
         if judgement.verdict is Verdict.INTERNAL_ERROR or unmeasured:

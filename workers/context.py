@@ -25,10 +25,11 @@ from store.packs import has_contents, kept_contents
 from store.queue.doorbell import make_doorbell
 from store.queue.jobs import Lease, LeaseRules
 from store.settings import Settings
-from workers.builds import DatabaseBuilds
+from store.teaching.served_packs import PrivatePacks
 from workers.judging import Judge, PipelineJudge
 from workers.lease_keeper import LeaseKeeper
 from workers.packs import Packs, in_language
+from workers.shared_builds import DatabaseBuilds
 
 if TYPE_CHECKING:
     from judge.packs.pack import Pack
@@ -131,13 +132,20 @@ def make_context(
     engine = make_engine(settings)
     sessions, reads = make_session_factory(engine), make_session_factory(engine, read_only=True)
     shared = DatabaseBuilds(reads, sessions, utc_now)
+
+    served = PrivatePacks(settings.data_dir / "private-packs")
+
+    def private(slug: str) -> Pack | None:
+        with reads() as session:
+            return served.load_present(session, slug)
+
     return WorkerContext(
         settings=settings,
         engine=engine,
         sessions=sessions,
         reads=reads,
         judge=judge or PipelineJudge(replace(settings.judge_settings(), shared_builds=shared)),
-        packs=Packs(settings.pack_paths, settings.data_dir / "past-packs", given=packs),
+        packs=Packs(settings.pack_paths, settings.data_dir / "past-packs", given=packs, private=private),
         doorbell=make_doorbell(settings),
         rules=LeaseRules.from_settings(settings),
         owner=owner_name(),

@@ -105,9 +105,13 @@ class Presence:
     """
 
     def __init__(
-        self, context: WorkerContext, device: DeviceInfo, *, service: DeviceService | None = None,
+        self,
+        context: WorkerContext,
+        device: DeviceInfo,
+        *,
+        service: DeviceService | None = None,
         calibration: Callable[[], Calibration | None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._context = context
         self._device = device
         self._service = service

@@ -29,9 +29,12 @@ class DeviceService:
     """
 
     def __init__(
-        self, health: GpuHealth, *, settle: Callable[[], None] = lambda: None,
+        self,
+        health: GpuHealth,
+        *,
+        settle: Callable[[], None] = lambda: None,
         paused: Callable[[], AbstractContextManager[None]] = lambda: nullcontext(),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._health = health
         self._settle = settle
         self._paused = paused

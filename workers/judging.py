@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from judge.compile.assembly import Assembly, NotAssembled
     from judge.packs.pack import Pack
     from judge.pipeline import Progress
+    from judge.profiling import Profiled
     from judge.recheck import Recheck
     from judge.supervisor.warm_pool import WarmPool
 
@@ -89,6 +90,19 @@ class Judge(Protocol):
     def library_times(self, pack: Pack, device: DeviceInfo, *, cancelled: Callable[[], bool]) -> Sequence[LibraryTime]:
         """Returns the time or the problem of each baseline (``judge.libraries``). Raises as ``run`` does."""
 
+    def lacks_null_kernel(self, pack: Pack, device: DeviceInfo, *, older_s: float | None) -> bool:
+        """Returns whether an empty call of a challenge was not timed yet, or not confirmed for ``older_s`` seconds."""
+
+    def time_null_kernel(
+        self, pack: Pack, device: DeviceInfo, *, older_s: float | None, cancelled: Callable[[], bool]
+    ) -> None:
+        """Times and keeps what is lacking (``judge.null_baselines``). Raises as ``run`` does."""
+
+    def profile(
+        self, source: bytes, pack: Pack, device: DeviceInfo, *, seed: int, cancelled: Callable[[], bool]
+    ) -> Profiled:
+        """Returns the profile of an accepted source (``judge.profiling``). Raises like ``run``, and NoProfile."""
+
     def can_recheck(self) -> bool:
         """Returns whether this machine can check what devices of other kinds accepted."""
 
@@ -126,9 +140,12 @@ class PipelineJudge:
         backend.prepare(self._settings)
         if runners:
             self._warm = warm_runners(
-                backend, device, self._settings, runners,
+                backend,
+                device,
+                self._settings,
+                runners,
                 lambda problem: log.warning("runner.not_started", problem=problem),
-            )  # fmt: skip
+            )
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -173,14 +190,38 @@ class PipelineJudge:
                 self._can_recheck = False
         return self._can_recheck
 
+    def profile(
+        self, source: bytes, pack: Pack, device: DeviceInfo, *, seed: int, cancelled: Callable[[], bool]
+    ) -> Profiled:
+        from judge.profiling import profile
+
+        self.settle()
+        with contextlib.nullcontext() if self._warm is None else self._warm.quiet():
+            return profile(
+                source,
+                pack,
+                device,
+                seed,
+                self._settings,
+                cancelled=cancelled,
+                backends=self._backends,
+                languages=self._languages,
+            )
+
     def recheck(self, source: bytes, pack: Pack, kind: str, *, seed: int, cancelled: Callable[[], bool]) -> Recheck:
         from judge.rechecking import recheck
 
         self.settle()
         return recheck(
-            source, pack, kind, seed, self._settings, cancelled=cancelled, backends=self._backends,
+            source,
+            pack,
+            kind,
+            seed,
+            self._settings,
+            cancelled=cancelled,
+            backends=self._backends,
             languages=self._languages,
-        )  # fmt: skip
+        )
 
     def assemble(self, source: bytes, pack: Pack, arch: str) -> Assembly | NotAssembled:
         return self._languages.of(pack.build.language).assemble(source, pack, arch, self._settings)
@@ -244,9 +285,18 @@ class PipelineJudge:
         self.settle()
         opened = [(Artifact.from_bytes(artifact), report) for artifact, report in built]
         return audit(
-            opened, pack, device, seed, self._settings, sources=sources, cancelled=cancelled, warm=self._warm,
-            backends=self._backends, languages=self._languages, on_libraries=on_libraries,
-        )  # fmt: skip
+            opened,
+            pack,
+            device,
+            seed,
+            self._settings,
+            sources=sources,
+            cancelled=cancelled,
+            warm=self._warm,
+            backends=self._backends,
+            languages=self._languages,
+            on_libraries=on_libraries,
+        )
 
     def library_times(self, pack: Pack, device: DeviceInfo, *, cancelled: Callable[[], bool]) -> Sequence[LibraryTime]:
         from judge.libraries import library_times
@@ -254,3 +304,23 @@ class PipelineJudge:
         self.settle()
         with contextlib.nullcontext() if self._warm is None else self._warm.quiet():
             return library_times(pack, device, self._settings, cancelled=cancelled, backends=self._backends)
+
+    def lacks_null_kernel(self, pack: Pack, device: DeviceInfo, *, older_s: float | None) -> bool:
+        return bool(self._backends.of(device.kind).lacking_baselines(pack, device, self._settings, older_s=older_s))
+
+    def time_null_kernel(
+        self, pack: Pack, device: DeviceInfo, *, older_s: float | None, cancelled: Callable[[], bool]
+    ) -> None:
+        from judge.null_baselines import time_null_kernel
+
+        self.settle()
+        time_null_kernel(
+            pack,
+            device,
+            self._settings,
+            older_s=older_s,
+            cancelled=cancelled,
+            warm=self._warm,
+            backends=self._backends,
+            languages=self._languages,
+        )

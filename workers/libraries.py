@@ -6,12 +6,16 @@ import functools
 from collections.abc import Sequence
 
 import structlog
+from sqlalchemy.orm import Session
 
 from judge.bench.library.record import LibraryTime, holds_for, versions
 from judge.errors import Cancelled, InternalError
+from judge.gpu.calibration import device_hash
 from judge.judgement import DeviceInfo
 from judge.libraries import why_no_libraries
 from judge.packs.pack import Pack
+from store.boards.board_key import BoardKey
+from store.boards.cards import TimedOnCard, record_card_times
 from store.boards.libraries import boards_with_times, record_library_times
 from workers.context import WorkerContext
 from workers.gpu import DeviceService
@@ -41,16 +45,22 @@ def time_libraries_one(context: WorkerContext, device: DeviceInfo, service: Devi
     return False
 
 
-def record_libraries(
-    context: WorkerContext, pack: Pack, device: DeviceInfo, times: Sequence[LibraryTime]
-) -> None:  # fmt: skip
+def record_libraries(context: WorkerContext, pack: Pack, device: DeviceInfo, times: Sequence[LibraryTime]) -> None:
     """Writes the times of a pack's libraries on a device."""
     digest = holds_for(pack, device, _installed())
-    context.persist(
-        lambda session: record_library_times(
-            session, pack.slug, device.key, pack.major, times, holds_for=digest, now=context.clock()
-        )
-    )
+
+    def record(session: Session) -> None:
+        now = context.clock()
+        record_library_times(session, pack.slug, device.key, pack.major, times, holds_for=digest, now=now)
+        board = BoardKey(pack.slug, device.key, pack.major)
+        record_card_times(session, board, device_hash(device), libraries_on_card(times), now=now)
+
+    context.persist(record)
+
+
+def libraries_on_card(times: Sequence[LibraryTime]) -> list[TimedOnCard]:
+    """Returns the times of libraries as those of one card."""
+    return [TimedOnCard(each.name, each.value, each.low, each.high) for each in times if each.is_timed]
 
 
 def _time(context: WorkerContext, pack: Pack, device: DeviceInfo, service: DeviceService) -> bool:

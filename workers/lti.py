@@ -6,6 +6,7 @@ No transaction is open while a platform is asked.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 
 import requests
 import structlog
@@ -18,6 +19,7 @@ from pylti1p3.names_roles import NamesRolesProvisioningService, TMember
 from sqlalchemy.exc import SQLAlchemyError
 
 from store.models import Class, LtiLink
+from store.people.email_addresses import address_fault, address_key
 from store.teaching.lti_courses import (
     Score,
     claim_link,
@@ -36,7 +38,7 @@ log = structlog.get_logger(__name__)
 #: Answers that concern one member, such as one who has left the course: the others' points are sent all the same.
 _OF_ONE = frozenset({400, 404, 409, 422})
 #: The longest name, address and id of a member.
-_MOST_NAME, _MOST_EMAIL, _MOST_ID = 100, 254, 255
+_MOST_NAME, _MOST_ID = 100, 255
 #: What the library raises for an answer of the platform that it cannot use, and the network.
 _ERRORS = (LtiException, requests.RequestException, JWException, KeyError, TypeError, ValueError, AttributeError)
 
@@ -80,13 +82,16 @@ def _read_roster(context: WorkerContext) -> bool:
         members = service.get_members()
         people = [person for each in members if (person := _person(each)) is not None]
         students = sum(map(_is_student, members))
-        people = list({each.email.casefold(): each for each in people}.values())
+        # An address that several have says of none of them who they are here.
+        times = Counter(address_key(each.email) for each in people)
+        people = [each for each in people if times[address_key(each.email)] == 1]
         with context.sessions.begin() as session:
             # A list that a bad answer emptied would say of everybody that they left.
             if people:
                 apply_list(session, session.get_one(Class, class_id), people, now=now)
         outcome = (
-            f"{len(people)} of {students} students; the others have no e-mail address there, and join by opening it"
+            f"{len(people)} of {students} students; the others have no e-mail address of their own there, and join by "
+            "opening it"
         )
         outcome = outcome if len(people) < students else f"{len(people)} students"
     except _ERRORS as error:
@@ -105,7 +110,7 @@ def _is_student(member: TMember) -> bool:
 
 def _person(member: TMember) -> Person | None:
     email, lms_id = (member.get("email") or "").strip(), str(member.get("user_id") or "")
-    if not _is_student(member) or "@" not in email or len(email) > _MOST_EMAIL or not 0 < len(lms_id) <= _MOST_ID:
+    if not _is_student(member) or address_fault(email) is not None or not 0 < len(lms_id) <= _MOST_ID:
         return None
     given = " ".join(filter(None, (member.get("given_name"), member.get("family_name"))))
     name = " ".join((member.get("name") or given or email.partition("@")[0]).split())[:_MOST_NAME]
@@ -125,7 +130,8 @@ def _send_scores(context: WorkerContext) -> bool:
         scopes, container = row.course.scopes.split(), row.course.line_items_url
     with context.reads() as session:
         claimed = session.get(LtiLink, assignment_id)
-        scores = [] if claimed is None else scores_to_send(session, claimed, context.packs.load())
+        asked = () if claimed is None else claimed.assignment.slugs
+        scores = [] if claimed is None else scores_to_send(session, claimed, context.packs.of(asked))
     problem, sent = None, 0
     try:
         if scores:

@@ -29,8 +29,10 @@ from workers.job_loop import JobLoop
 from workers.judging import PipelineJudge
 from workers.languages import tell_own_languages
 from workers.lease_keeper import LeaseKeeper
+from workers.null_kernels import NullKernels
 from workers.sweeper import sweep_for_ever
 from workers.turns import build_or_help_one, run_or_help_one
+from workers.uploads import start_verifying
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +43,8 @@ def run_build_worker(context: WorkerContext) -> None:
     _warm_up(context, None)
     between = partial(tell_own_languages, context)
     loop = JobLoop(context, partial(build_or_help_one, context), between=between)
+    if isinstance(context.judge, PipelineJudge):
+        start_verifying(context)
     serve(make_app(context.settings), loop, device_key=None)
 
 
@@ -61,7 +65,7 @@ def run_device_worker(context: WorkerContext, selector: str, backends: Backends 
     if service is not None:
         calibrate_once(backend, device, judge_settings)
     _warm_up(context, device, runners=runners)
-    work = partial(run_or_help_one, context, device, service=service)
+    work = partial(run_or_help_one, context, device, service=service, null_kernels=NullKernels(context, device))
     try:
         serve(make_app(settings), JobLoop(context, work), device_key=device.key)
     finally:

@@ -50,10 +50,14 @@ def recheck_one(context: WorkerContext, stage: Stage, device_key: str | None = N
         return False
     with context.sessions.begin() as session:
         lease = claim_recheck(
-            session, owner=context.owner, now=context.clock(), lease_s=_LEASES * context.rules.lease_s,
-            max_failures=context.rules.max_failures, max_losses=context.rules.max_losses,
+            session,
+            owner=context.owner,
+            now=context.clock(),
+            lease_s=_LEASES * context.rules.lease_s,
+            max_failures=context.rules.max_failures,
+            max_losses=context.rules.max_losses,
             lacking=context.lacking,
-        )  # fmt: skip
+        )
     if lease is None:
         return False
     with structlog.contextvars.bound_contextvars(recheck=lease.key[:12], challenge=lease.challenge):
@@ -78,7 +82,7 @@ def _make(
         text, rules = f"{type(error).__name__}: {error}", context.rules
         return lambda session: fail_recheck(
             session, lease, text, now=context.clock(), max_failures=rules.max_failures, pause_s=rules.retry_s
-        ), True  # fmt: skip
+        ), True
     except BaseException:
         # The process is exiting: another worker takes the check.
         context.persist(lambda session: hand_back_recheck(session, lease))

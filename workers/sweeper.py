@@ -1,5 +1,7 @@
-"""Sweeps: ends the leases of lost workers, rings again for unclaimed jobs, asks for the audits of ended contests,
-deletes old artifacts and history.
+"""Sweeps up what the workers leave behind.
+
+A sweep ends the leases of lost workers, rings again for unclaimed jobs, asks for the audits of ended contests, deletes
+old artifacts and history.
 
 One sweeper is enough, but any number may run. While none runs, the workers sweep.
 """
@@ -20,9 +22,10 @@ from store.boards.rechecks import purge_rechecks
 from store.draft_assemblies import purge_draft_assemblies
 from store.operation.retention import purge_history
 from store.operation.webhooks import record_moments
+from store.profiles import purge_profiles
 from store.queue.artifacts import purge_artifacts
-from store.queue.builds import purge_builds
 from store.queue.doorbell import ring_queue
+from store.queue.shared_builds import purge_builds
 from store.queue.sweeping import Expired, claim_overdue_sweep, expire_leases, queues_to_ring_again, record_sweep
 from store.teaching.contest_audits import request_contest_audits
 from workers.context import WorkerContext
@@ -74,6 +77,7 @@ def sweep(context: WorkerContext, history_after: int = 0) -> SweepResult:
         purge_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
         purge_draft_assemblies(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
+        purge_profiles(session, now=now)
         purge_rechecks(session, now=now, keep_s=context.settings.artifact_keep_s)
     with context.sessions.begin() as session:
         history = purge_history(session, now=now, keep_s=context.settings.history_keep_s, after=history_after)

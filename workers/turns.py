@@ -9,10 +9,13 @@ from store.queue.jobs import Stage
 from workers.assembly import assemble_draft_one, assemble_one
 from workers.audit import audit_one
 from workers.build import build_one
+from workers.cards import time_on_card_one
 from workers.context import WorkerContext
 from workers.device import run_one
 from workers.gpu import DeviceService
 from workers.libraries import time_libraries_one
+from workers.null_kernels import NullKernels
+from workers.profiles import profile_one
 from workers.recheck import recheck_one
 
 
@@ -35,8 +38,11 @@ def run_or_help_one(
     *,
     rung_before: datetime | None = None,
     service: DeviceService | None = None,
+    null_kernels: NullKernels | None = None,
 ) -> bool:
-    """Judges the device's oldest built submission, audits a board, times libraries for one, or makes a check.
+    """Judges the device's oldest built submission, audits a board, profiles, or does what nobody waits for.
+
+    That is to time libraries, null kernels, or kernels of another card's audits, or to make a check.
 
     Returns False if there was nothing to do. A device out of service judges and audits nothing.
     """
@@ -46,6 +52,13 @@ def run_or_help_one(
         return True
     if rung_before is None:
         return False
-    if service is not None and service.in_service and time_libraries_one(context, device, service):
-        return True
+    if service is not None and service.in_service:
+        if profile_one(context, device, service):
+            return True
+        if time_libraries_one(context, device, service):
+            return True
+        if null_kernels is not None and null_kernels.time_one(service):
+            return True
+        if time_on_card_one(context, device, service):
+            return True
     return recheck_one(context, Stage.RUN, device.key)

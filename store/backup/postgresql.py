@@ -112,8 +112,11 @@ def _feed(psql: IO[bytes], source: Path, drop: Iterable[str]) -> str:
             psql.write("\n".join([*begin, ""]).encode())
             read = subprocess.run(
                 [_program("pg_restore"), *_OWN, "--file=-", str(source)],
-                stdin=subprocess.DEVNULL, stdout=psql, stderr=said, check=False,
-            )  # fmt: skip
+                stdin=subprocess.DEVNULL,
+                stdout=psql,
+                stderr=said,
+                check=False,
+            )
             if read.returncode == 0:
                 # The backup's own settings reach to the end of the session, which is here.
                 psql.write(b"\nCOMMIT;\n")
@@ -130,8 +133,13 @@ def _run(argv: Sequence[str], url: URL | None = None) -> str:
     """Returns the output of a program of PostgreSQL. Raises BackupError with its message if it failed."""
     done = subprocess.run(
         [_program(argv[0]), *argv[1:]],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False, env=_env(url),
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        env=_env(url),
+    )
     if done.returncode != 0:
         raise BackupError(_last_line(done.stderr) or f"{argv[0]} failed")
     return done.stdout

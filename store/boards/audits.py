@@ -6,6 +6,8 @@ marked as audited; the reason is stored (docs/decisions/0008-audited-means-repla
 
 A new entry requests an audit of its board. The audit is due while a top entry has never been audited. A worker claims
 it when no submission waits for the device. As with submissions, a random lease token decides who may write the result.
+Cards of one model differ, so one card makes all audits of a board (``AuditJob.card``) until it is away, and one is due,
+too, while a top entry was timed on another card.
 The same is done for the results that decide a contest (``store.teaching.contest_audits``).
 There is no heartbeat: no user waits for an audit, so a lost one may be retried late. The caller commits; functions that
 return False have written nothing.
@@ -28,6 +30,7 @@ from judge.measurements import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.boards.best_results import keep_best_result
 from store.boards.board_key import BoardKey
+from store.boards.cards import TimedOnCard, is_away, record_card_times
 from store.boards.leaderboards import LeaderboardEntry, leaderboard
 from store.boards.scores import score_columns
 from store.clock import utc_now
@@ -41,6 +44,8 @@ AUDITED_METRIC = "time_s"
 #: Places 1 to 3 are audited, and no more than five entries where ties make them more.
 PODIUM_RANK = 3
 PODIUM_ENTRIES = 5
+#: The most entries that share the first places because their cards differ.
+_CANDIDATES = 50
 #: Longer than any audit takes, in seconds.
 LEASE_S = 1800.0
 _REASON_CHARACTERS = 120
@@ -90,10 +95,15 @@ class Contender:
 def podium(session: Session, board: BoardKey) -> list[LeaderboardEntry]:
     """Returns the entries that an audit times, best first. Empty unless the board has measured times.
 
-    Entries whose account is closed have no source to time.
+    They are the first ones; once these are audited on one card, the best and those that may belong to them but were
+    timed on another card. Entries whose account is closed have no source to time.
     """
-    first = board_entries(session, board, limit=PODIUM_ENTRIES)
-    entries = [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
+    first = board_entries(session, board, limit=_CANDIDATES)
+    candidates = [entry for entry in first if entry.rank <= PODIUM_RANK and entry.metric == AUDITED_METRIC]
+    entries, card = candidates[:PODIUM_ENTRIES], _audit_card(session, board)
+    elsewhere = [entry for entry in candidates[PODIUM_ENTRIES:] if not _is_on(card, entry)]
+    if elsewhere and all(_is_settled(entry, card) for entry in entries):
+        entries = [entries[0], *elsewhere][:PODIUM_ENTRIES]
     ids = [entry.submission_public_id for entry in entries]
     kept = select(Submission.public_id).where(Submission.public_id.in_(ids), func.length(Submission.source_bytes) > 0)
     with_source = set(session.scalars(kept))
@@ -116,18 +126,30 @@ def request_audit(session: Session, submission: Submission, judgement: Judgement
         session.execute(upsert(session, AuditJob, values, list(board), {"wanted", "failures"}))
 
 
+def is_idle(session: Session, device_key: str) -> bool:
+    """Returns whether no submission waits for a device and no operator holds it, so that other work may begin."""
+    ahead = [State.QUEUED, State.BUILDING, State.BUILT]
+    waiting = select(Job.id).where(Job.device_key == device_key, Job.state.in_(ahead)).limit(1)
+    return not is_held(session, device_key) and session.scalar(waiting) is None
+
+
 def claim_audit(
-    session: Session, *, device_key: str, owner: str, now: datetime, max_failures: int, lacking: Collection[str] = ()
+    session: Session,
+    *,
+    device_key: str,
+    owner: str,
+    now: datetime,
+    max_failures: int,
+    lacking: Collection[str] = (),
+    card: str | None = None,
 ) -> AuditLease | None:
     """Claims a due audit of one of the device's boards, unless a submission waits for the device or it is held.
 
-    Audits of entries in the languages of ``lacking``, which the worker cannot build, are left to others. Returns None
-    if there is nothing to claim.
+    Audits of entries in the languages of ``lacking``, which the worker cannot build, are left to others, and so are
+    those of boards that another card than the worker's audits and that is not away. Returns None if there is nothing to
+    claim.
     """
-    if is_held(session, device_key):
-        return None
-    ahead = [State.QUEUED, State.BUILDING, State.BUILT]
-    if session.scalar(select(Job.id).where(Job.device_key == device_key, Job.state.in_(ahead)).limit(1)) is not None:
+    if not is_idle(session, device_key):
         return None
     open_jobs = (
         select(AuditJob)
@@ -148,39 +170,52 @@ def claim_audit(
         if lacking and any(each.language in lacking for each in contenders(session, AuditedBoard.of_job(job))):
             left += 1
             continue
+        if card is not None and _belongs_elsewhere(session, job, card, now=now):
+            left += 1
+            continue
         if job.lease_token is not None:
             job.failures += 1
             job.last_error = f"the worker {job.lease_owner} was lost during the audit"
         if job.failures < max_failures and _is_due(session, AuditedBoard.of_job(job), now=now):
-            return _lease(session, job, owner=owner, now=now)
+            return _lease(session, job, owner=owner, now=now, card=card)
         job.wanted, job.lease_token, job.lease_owner, job.lease_until = False, None, None, None
         session.flush()
     return None
 
 
-def claim_board(session: Session, board: AuditedBoard, *, owner: str, now: datetime) -> AuditLease:
-    """Claims the audit of this board for an operator, whether or not it is due. Raises AuditHeldError."""
+def claim_board(
+    session: Session, board: AuditedBoard, *, owner: str, now: datetime, card: str | None = None
+) -> AuditLease:
+    """Claims the audit of this board for an operator, whether or not it is due. Raises AuditHeldError.
+
+    From then on ``card`` audits the board.
+    """
     values = {**board.columns, "wanted": False, "failures": 0, "available_at": now}
     session.execute(upsert(session, AuditJob, values, list(board.columns), set()))
     job = session.scalars(select(AuditJob).filter_by(**board.columns).with_for_update()).one()
     if job.lease_until is not None and job.lease_until >= now:
         raise AuditHeldError(f"{job.lease_owner} audits this board now")
-    return _lease(session, job, owner=owner, now=now)
+    return _lease(session, job, owner=owner, now=now, card=card)
 
 
 def contenders(session: Session, board: AuditedBoard) -> list[Contender]:
     """Returns the entries to time, with their sources, best first."""
     if board.contest_id:
-        named = [(one.public_id, one.username) for one in _deciders(session, board, now=utc_now())]
+        named = [one.public_id for one in _deciders(session, board, now=utc_now())]
     else:
-        named = [(entry.submission_public_id, entry.username) for entry in podium(session, board)]
+        named = [entry.submission_public_id for entry in podium(session, board)]
+    return find_contenders(session, named)
+
+
+def find_contenders(session: Session, public_ids: Iterable[str]) -> list[Contender]:
+    """Returns submissions as an audit times them, in the order of their public ids as given."""
     found = []
-    for public_id, username in named:
+    for public_id in public_ids:
         submission = session.scalars(select(Submission).where(Submission.public_id == public_id)).one()
         found.append(
             Contender(
                 submission_id=submission.id,
-                username=username,
+                username=submission.user.username,
                 public_id=submission.public_id,
                 source=submission.source_bytes,
                 pack_digest=submission.pack_digest,
@@ -207,6 +242,8 @@ def finish_audit(
             continue  # its user was deleted
         accepted = judgement.verdict is Verdict.ACCEPTED
         measured = judgement.measurement if accepted else None
+        if measured is not None:
+            _record_card_times(session, lease.board, row, measured, now=now)
         if lease.board.contest_id:
             record_contest_audit(
                 session,
@@ -293,8 +330,44 @@ def why_not_audited(measurement: JudgedMeasurement) -> str | None:
 def _is_due(session: Session, board: AuditedBoard, *, now: datetime) -> bool:
     if board.contest_id:
         return bool(_deciders(session, board, now=now))
-    entries = podium(session, board)
-    return len(entries) > 1 and any(entry.audited_at is None for entry in entries)
+    entries, card = podium(session, board), _audit_card(session, board)
+    return len(entries) > 1 and any(not _is_settled(entry, card) for entry in entries)
+
+
+def _audit_card(session: Session, board: BoardKey) -> str | None:
+    """Returns the card that audits a board; None if none has done so."""
+    job = session.get(AuditJob, (board.challenge, board.device_key, board.pack_major, 0))
+    return None if job is None else job.card
+
+
+def _is_on(card: str | None, entry: LeaderboardEntry) -> bool:
+    return card is None or entry.card in (None, card)
+
+
+def _is_settled(entry: LeaderboardEntry, card: str | None) -> bool:
+    return entry.audited_at is not None and _is_on(card, entry)
+
+
+def _belongs_elsewhere(session: Session, job: AuditJob, card: str, *, now: datetime) -> bool:
+    """Returns whether another card has to make this audit. A contest's results need only be timed on one card."""
+    if job.contest_id or job.card in (None, card):
+        return False
+    return not is_away(session, job.device_key, job.card, now=now)
+
+
+def _record_card_times(
+    session: Session, board: BoardKey, row: Measurement, measured: JudgedMeasurement, *, now: datetime
+) -> None:
+    """Records what an entry takes on the audit's card, and what it took on the one on which it was timed before."""
+    card = measured.fingerprint.card
+    if card is None:
+        return
+    kernel = session.scalars(select(Submission.public_id).where(Submission.id == row.submission_id)).one()
+    if row.card not in (None, card):
+        earlier = TimedOnCard(kernel, row.value, row.low, row.high)
+        record_card_times(session, board, row.card, [earlier], now=now)
+    latest = TimedOnCard(kernel, measured.value, measured.low, measured.high)
+    record_card_times(session, board, card, [latest], now=now)
 
 
 def _deciders(session: Session, board: AuditedBoard, *, now: datetime) -> list[Decider]:
@@ -302,8 +375,8 @@ def _deciders(session: Session, board: AuditedBoard, *, now: datetime) -> list[D
     return [] if contest is None else due_deciders(session, contest, BoardKey.of(board), now=now)
 
 
-def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime) -> AuditLease:
-    job.wanted = False
+def _lease(session: Session, job: AuditJob, *, owner: str, now: datetime, card: str | None) -> AuditLease:
+    job.wanted, job.card = False, card or job.card
     job.lease_token, job.lease_owner = secrets.token_hex(16), owner
     job.lease_until = now + timedelta(seconds=LEASE_S)
     session.flush()

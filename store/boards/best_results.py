@@ -45,6 +45,7 @@ def keep_best_result(session: Session, changed: Measurement) -> None:
             "low": found.value if found.low is None else found.low,
             "high": found.value if found.high is None else found.high,
             "roofline_share": found.roofline_share,
+            "card": found.card,
             "created_at": found.created_at,
         }
         session.execute(upsert(session, BestResult, {**own, **values}, list(own), set(values)))
@@ -72,6 +73,7 @@ def best_query() -> Select[Any]:
         func.coalesce(Measurement.low, Measurement.value).label("low"),
         func.coalesce(Measurement.high, Measurement.value).label("high"),
         Measurement.roofline_share,
+        Measurement.card,
         Measurement.created_at,
     ).where(
         Measurement.after_giving_up.is_(False),

@@ -4,8 +4,11 @@ Less is better. A rank is 1 + the number of entries whose whole 95 % interval li
 entries that the measurement cannot distinguish share a rank. A score without an interval counts as exact, so equal
 scores share a rank and the next rank is skipped, as in sports (1, 2, 2, 4).
 
+Where the cards of a device differ (``store.boards.cards``), an entry of another card counts only if its interval lies
+below although its high end is raised by the cards' spread: a place is not decided by which card an entry got.
+
 ``store.boards.best_results`` keeps each user's best. A page reads the entries up to its last rank: those of rank ``r``
-and less are those whose low end is at most the ``r``-th smallest high end, which is one range of
+and less have a low end of at most the ``r``-th smallest (raised) high end, which is one range of
 ``ix_best_results_low``.
 """
 
@@ -16,12 +19,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, func, literal, null, select, tuple_, union_all
+from sqlalchemy import ColumnElement, Select, Subquery, and_, case, func, literal, null, or_, select, tuple_, union_all
 from sqlalchemy.orm import Session, aliased
 
 from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.measurements import Fingerprint
 from store.boards.board_key import BoardKey
+from store.boards.cards import card_spread
 from store.boards.rechecks import WAITING
 from store.boards.totals import RANKED_MODE
 from store.models import BestResult, BoardTotals, Measurement, RecheckRequest, Submission, User
@@ -50,6 +54,8 @@ class LeaderboardEntry:
     audited_at: datetime | None
     #: Why the entry does not count as audited although an audit timed it; None otherwise.
     not_audited: str | None
+    #: The card that was timed (``Fingerprint.card``); None for modelled times.
+    card: str | None = None
     #: What came of its check on the emulator (``judge.recheck.RecheckOutcome``), or ``waiting``; None: there is none.
     recheck: str | None = None
     recheck_headline: str | None = None
@@ -80,8 +86,9 @@ def leaderboard(
         key = replace(key, metric=session.scalar(newest))
     if key.metric is None:
         return []
-    up_to = _bound(session, key, offset + limit) if language is None else None
-    query = board_query(key, up_to=up_to, limit=limit, offset=offset, language=language)
+    spread = card_spread(session, key)
+    up_to = _bound(session, key, offset + limit, spread) if language is None else None
+    query = board_query(key, up_to=up_to, limit=limit, offset=offset, language=language, spread=spread)
     return [LeaderboardEntry(**row._mapping) for row in session.execute(query)]
 
 
@@ -97,6 +104,9 @@ def place_on_board(session: Session, key: BoardKey, *, user_id: int) -> PlaceOnB
     own = session.scalars(select(BestResult).filter_by(**key.columns, user_id=user_id)).one_or_none()
     if own is None:
         return None
+    spread = card_spread(session, key)
+    if spread:
+        return _place_beside_cards(session, key, own, spread)
     ended = _count(session, key, BestResult.high < own.low)
     ahead = select(func.count()).select_from(BestResult).filter_by(**key.columns)
     same_rank = ahead.where(BestResult.low <= _high_end(session, key, ended))
@@ -107,6 +117,20 @@ def place_on_board(session: Session, key: BoardKey, *, user_id: int) -> PlaceOnB
         same_rank = same_rank.where(BestResult.low > bound)
     is_before = tuple_(BestResult.value, BestResult.submission_id) < tuple_(own.value, own.submission_id)
     return PlaceOnBoard(1 + ended, 1 + better + (session.scalar(same_rank.where(is_before)) or 0))
+
+
+def _place_beside_cards(session: Session, key: BoardKey, own: BestResult, spread: float) -> PlaceOnBoard:
+    """Returns the place of a result on a board whose cards differ."""
+    is_own_card = BestResult.card.is_not_distinct_from(own.card)
+    ended = _count(
+        session, key, or_(BestResult.high * (1 + spread) < own.low, and_(is_own_card, BestResult.high < own.low))
+    )
+    last = _high_end(session, key, ended)
+    entries = _ranked(key, None if last is None else last * (1 + spread), spread)
+    order = tuple_(entries.c.rank, entries.c.value, entries.c.submission_id)
+    is_before = order < tuple_(literal(1 + ended), literal(own.value), literal(own.submission_id))
+    before = session.scalar(select(func.count()).select_from(entries).where(is_before))
+    return PlaceOnBoard(1 + ended, 1 + (before or 0))
 
 
 def board_values(session: Session, key: BoardKey) -> tuple[float, ...]:
@@ -203,37 +227,66 @@ def _high_end(session: Session, key: BoardKey, after: int) -> float | None:
     return session.scalar(found)
 
 
-def _bound(session: Session, key: BoardKey, entries: int) -> float | None:
+def _bound(session: Session, key: BoardKey, entries: int, spread: float) -> float | None:
     """Returns a low end up to which a board has its first ``entries`` entries, and whole ranks. None: it has fewer."""
     lows = select(BestResult.low).filter_by(**key.columns).order_by(BestResult.low).offset(entries - 1).limit(1)
     last = session.scalar(lows)
-    return None if last is None else _high_end(session, key, _count(session, key, BestResult.high < last))
+    if last is None:
+        return None
+    end = _high_end(session, key, _count(session, key, BestResult.high < last))
+    return None if end is None else end * (1 + spread)
 
 
-def _ranked(key: BoardKey, up_to: float | None) -> Subquery:
+def _ranked(key: BoardKey, up_to: float | None, spread: float) -> Subquery:
     """Returns the submissions on a board whose low end is at most ``up_to``, each with its value and its rank."""
-    found = select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high).filter_by(**key.columns)
+    card = BestResult.card if spread else null().label("card")
+    found = select(BestResult.submission_id, BestResult.value, BestResult.low, BestResult.high, card)
+    found = found.filter_by(**key.columns)
     # Whoever is ahead of an entry ended before it began, so begins within the bound, too.
     best = (found if up_to is None else found.where(BestResult.low <= up_to)).cte("best")
     # Counts the intervals that end before each one begins, in one pass over the sorted ends. Where one interval ends
     # exactly where another begins, the beginning sorts first: intervals that touch are not distinguishable.
-    edges = union_all(
-        select(best.c.submission_id, best.c.value, best.c.low.label("edge"), literal(0).label("ends")),
-        select(null(), null(), best.c.high, literal(1)),
-    ).subquery("edges")
-    ended = func.sum(edges.c.ends).over(order_by=(edges.c.edge, edges.c.ends), rows=(None, 0))
+    entries = select(
+        best.c.submission_id,
+        best.c.value,
+        best.c.low.label("edge"),
+        best.c.card,
+        literal(0).label("ends"),
+        literal(0).label("for_all"),
+        literal(0).label("for_card"),
+    )
+    high, nobody = best.c.high, (null(), null())
+    if spread:
+        # An interval ends for entries of its own card where it does, and for the others, raised, further up.
+        ends = [
+            select(*nobody, high, best.c.card, literal(1), literal(0), literal(1)),
+            select(*nobody, high * (1 + spread), best.c.card, literal(1), literal(1), literal(-1)),
+        ]
+    else:
+        ends = [select(*nobody, high, best.c.card, literal(1), literal(1), literal(0))]
+    edges = union_all(entries, *ends).subquery("edges")
+    order = (edges.c.edge, edges.c.ends)
+    ended: ColumnElement[int] = func.sum(edges.c.for_all).over(order_by=order, rows=(None, 0))
+    if spread:
+        ended += func.sum(edges.c.for_card).over(partition_by=edges.c.card, order_by=order, rows=(None, 0))
     counted = select(edges.c.submission_id, edges.c.value, (1 + ended).label("rank")).subquery("counted")
     return select(counted).where(counted.c.submission_id.is_not(None)).subquery("counted_entries")
 
 
 def board_query(
-    key: BoardKey, *, limit: int, offset: int = 0, up_to: float | None = None, language: str | None = None
+    key: BoardKey,
+    *,
+    limit: int,
+    offset: int = 0,
+    up_to: float | None = None,
+    language: str | None = None,
+    spread: float = 0.0,
 ) -> Select[Any]:
-    """Returns the query of a board; its columns are the fields of LeaderboardEntry.
+    """Returns the query of a board; its columns are the fields of LeaderboardEntry. ``spread`` is that of its cards.
 
     It reads the entries whose low end is at most ``up_to`` (None: all), which must have those that it returns.
     """
-    entries = _ranked(key, up_to)
+    entries = _ranked(key, up_to, spread)
     chosen = select(entries)
     if language is not None:
         chosen = chosen.join(Submission, Submission.id == entries.c.submission_id).where(
@@ -263,6 +316,7 @@ def board_query(
             Measurement.created_at,
             Measurement.audited_at,
             Measurement.not_audited,
+            Measurement.card,
             case((RecheckRequest.key.is_not(None), func.coalesce(RecheckRequest.outcome, WAITING))).label("recheck"),
             RecheckRequest.headline.label("recheck_headline"),
             Submission.language,

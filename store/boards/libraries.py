@@ -23,9 +23,15 @@ def library_times(session: Session, challenge: str, device_key: str, pack_major:
 
 
 def record_library_times(
-    session: Session, challenge: str, device_key: str, pack_major: int, times: Sequence[LibraryTime],
-    *, holds_for: str, now: datetime,
-) -> None:  # fmt: skip
+    session: Session,
+    challenge: str,
+    device_key: str,
+    pack_major: int,
+    times: Sequence[LibraryTime],
+    *,
+    holds_for: str,
+    now: datetime,
+) -> None:
     """Replaces the times of a board's libraries. The caller commits."""
     session.execute(
         delete(Row).where(Row.challenge == challenge, Row.device_key == device_key, Row.pack_major == pack_major)

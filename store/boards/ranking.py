@@ -83,9 +83,13 @@ def counted_boards(majors: Mapping[str, int], device: str | None = None) -> CTE:
     same = [getattr(later, name) == getattr(BoardTotals, name) for name in ("challenge", "device_key", "pack_major")]
     newer = select(later.metric).where(*same, later.latest_submission_id > BoardTotals.latest_submission_id)
     found = select(
-        BoardTotals.challenge, BoardTotals.device_key, BoardTotals.pack_major, BoardTotals.metric, BoardTotals.users,
+        BoardTotals.challenge,
+        BoardTotals.device_key,
+        BoardTotals.pack_major,
+        BoardTotals.metric,
+        BoardTotals.users,
         BoardTotals.best_value,
-    ).where(or_(false(), *current), ~newer.exists())  # fmt: skip
+    ).where(or_(false(), *current), ~newer.exists())
     if device is not None:
         found = found.where(BoardTotals.device_key == device)
     return found.cte("counted_boards")

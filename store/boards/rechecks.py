@@ -103,9 +103,15 @@ def is_recheck_waiting(session: Session, *, now: datetime, lacking: Collection[s
 
 
 def claim_recheck(
-    session: Session, *, owner: str, now: datetime, lease_s: float, max_failures: int, max_losses: int,
+    session: Session,
+    *,
+    owner: str,
+    now: datetime,
+    lease_s: float,
+    max_failures: int,
+    max_losses: int,
     lacking: Collection[str] = (),
-) -> RecheckLease | None:  # fmt: skip
+) -> RecheckLease | None:
     """Claims the check that was asked for first and that nobody makes. Returns None if there is none.
 
     ``lacking`` are languages that the worker cannot build and leaves to others.
@@ -135,9 +141,15 @@ def claim_recheck(
             request.lease_until = now + timedelta(seconds=lease_s)
             session.flush()
             return RecheckLease(
-                request.key, request.lease_token, request.challenge, request.pack_digest, request.kind,
-                found.source_bytes, found.seed, found.language,
-            )  # fmt: skip
+                request.key,
+                request.lease_token,
+                request.challenge,
+                request.pack_digest,
+                request.kind,
+                found.source_bytes,
+                found.seed,
+                found.language,
+            )
         session.flush()
     return None
 

@@ -57,5 +57,6 @@ def score_columns(measured: JudgedMeasurement) -> dict[str, Any]:
         "low": measured.low,
         "high": measured.high,
         "roofline_share": measured.roofline_share,
+        "card": measured.fingerprint.card,
         "fingerprint": None if measured.fingerprint == Fingerprint() else measured.fingerprint,
     }

@@ -10,6 +10,7 @@ from sqlalchemy import and_, case, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from store.boards.board_key import BOARD_COLUMNS, BoardKey
+from store.boards.cards import card_spread
 from store.models import BestResult, Measurement, Submission
 
 #: The most scores of a user on a board that are returned: the latest.
@@ -29,7 +30,8 @@ class Score:
 class Standing:
     """A submission's score beside the others of its board.
 
-    ``users`` counts everybody on the board, ``faster`` and ``slower`` the others whose best value is lower or higher.
+    ``users`` counts everybody on the board, ``faster`` and ``slower`` the others whose best value is lower or higher;
+    of those that were timed on another card, by more than the cards of the board differ.
     ``leader`` is the best value of the board, this one included, and ``own`` holds the user's scores, oldest first.
     """
 
@@ -118,14 +120,19 @@ def find_standing(session: Session, submission: Submission, *, frozen: bool) -> 
     row = session.get(Measurement, submission.id)
     if row is None or row.after_giving_up:
         return None
-    is_other = BestResult.user_id != row.user_id
+    is_other, key = BestResult.user_id != row.user_id, BoardKey.of(row)
+    least = most = BestResult.value.expression
+    if spread := card_spread(session, key):
+        is_here = BestResult.card.is_not_distinct_from(row.card)
+        least = case((is_here, BestResult.value), else_=BestResult.value / (1 + spread))
+        most = case((is_here, BestResult.value), else_=BestResult.value * (1 + spread))
     others, faster, slower, best = session.execute(
         select(
             func.count(case((is_other, 1))),
-            func.count(case((and_(is_other, BestResult.value < row.value), 1))),
-            func.count(case((and_(is_other, BestResult.value > row.value), 1))),
+            func.count(case((and_(is_other, most < row.value), 1))),
+            func.count(case((and_(is_other, least > row.value), 1))),
             func.min(BestResult.value),
-        ).filter_by(**BoardKey.of(row).columns)
+        ).filter_by(**key.columns)
     ).one()
     own = _own_scores(session, row, frozen=frozen)
     leader = min(value for value in (row.value, best, *(score.value for score in own)) if value is not None)

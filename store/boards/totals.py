@@ -124,9 +124,12 @@ def _add_to_challenge(session: Session, submission: Submission, change: int) -> 
 def _has_another(session: Session, submission: Submission) -> bool:
     """Returns whether the user has another accepted submission for the challenge that everybody sees."""
     another = select(Submission.id).filter_by(
-        user_id=submission.user_id, challenge=submission.challenge, mode=RANKED_MODE, verdict=Verdict.ACCEPTED,
+        user_id=submission.user_id,
+        challenge=submission.challenge,
+        mode=RANKED_MODE,
+        verdict=Verdict.ACCEPTED,
         frozen=False,
-    )  # fmt: skip
+    )
     return session.scalar(another.where(Submission.id != submission.id).limit(1)) is not None
 
 

@@ -2,7 +2,7 @@
 
 from store.models.administration import EarlierJudgement, OperatorAction
 from store.models.base import FINAL_STATES, Base, State
-from store.models.boards import Audit, AuditJob, LibraryTime, Measurement
+from store.models.boards import Audit, AuditJob, CardTime, LibraryTime, Measurement
 from store.models.catalog import Device, DeviceBoard, DeviceCalibration, PackVersion
 from store.models.classes import (
     Assignment,
@@ -15,9 +15,12 @@ from store.models.classes import (
     RosterEntry,
     StaffRole,
 )
+from store.models.comments import LineComment
 from store.models.contests import Contest, ContestAudit, ContestChallenge, ContestMember, ContestTeam, Scoring
 from store.models.duties import Duty
 from store.models.lti import LtiCourse, LtiLaunch, LtiLink, LtiPlatform, LtiScore
+from store.models.private_packs import PrivatePack
+from store.models.profiles import ProfileRequest
 from store.models.rechecks import RecheckRequest
 from store.models.site import ChangedSetting, Notice
 from store.models.solutions import GivenUp, SolutionLike
@@ -40,6 +43,7 @@ __all__ = [
     "BestResult",
     "BoardTotals",
     "Build",
+    "CardTime",
     "ChallengeTotals",
     "ChangedSetting",
     "Class",
@@ -64,6 +68,7 @@ __all__ = [
     "Identity",
     "Job",
     "LibraryTime",
+    "LineComment",
     "LtiCourse",
     "LtiLaunch",
     "LtiLink",
@@ -74,6 +79,8 @@ __all__ = [
     "OneTimeLink",
     "OperatorAction",
     "PackVersion",
+    "PrivatePack",
+    "ProfileRequest",
     "ReachedGoal",
     "RecheckRequest",
     "RecoveryCode",

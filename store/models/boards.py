@@ -63,6 +63,8 @@ class Measurement(Base):
     low: Mapped[float | None]
     high: Mapped[float | None]
     roofline_share: Mapped[float | None]
+    #: The card that was timed (``Fingerprint.card``); None for modelled times.
+    card: Mapped[str | None] = mapped_column(String(64))
     fingerprint: Mapped[Fingerprint | None] = mapped_column(JudgementPart(read_fingerprint))
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     audited_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -92,6 +94,7 @@ class AuditJob(Base):
     """The pending audit of a board, or of the results of a board that decide a contest.
 
     A new entry, or the contest's end, sets ``wanted``; whether the audit is due is decided when a worker claims it.
+    ``card`` is the one that made the last audit, and makes the next one unless it is away; None before the first.
     """
 
     __tablename__ = "audit_jobs"
@@ -109,6 +112,28 @@ class AuditJob(Base):
     lease_until: Mapped[datetime | None] = mapped_column(UtcDateTime)
     #: Not to be claimed before this time: audits of one board are spaced apart.
     available_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    card: Mapped[str | None] = mapped_column(String(64))
+
+
+class CardTime(Base):
+    """The time that a kernel takes on one card of a device (``store.boards.cards``), for a pack's version.
+
+    ``kernel`` is the public id of a submission or the name of a baseline. The times are None where it was not accepted
+    on the card, or could not be timed.
+    """
+
+    __tablename__ = "card_times"
+
+    challenge: Mapped[str] = mapped_column(String(100), primary_key=True)
+    device_key: Mapped[str] = mapped_column(String(100), primary_key=True)
+    pack_major: Mapped[int] = mapped_column(primary_key=True)
+    kernel: Mapped[str] = mapped_column(String(100), primary_key=True)
+    card: Mapped[str] = mapped_column(String(64), primary_key=True)
+    value: Mapped[float | None]
+    #: The ends of the 95 % interval.
+    low: Mapped[float | None]
+    high: Mapped[float | None]
+    measured_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class LibraryTime(Base):

@@ -149,6 +149,7 @@ class Assignment(Base):
 
     @property
     def slugs(self) -> tuple[str, ...]:
+        """The challenges' names, in order of the assignment."""
         return tuple(each.challenge for each in self.challenges)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, true
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false, true
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from store.columns import BigKey, UtcDateTime
@@ -51,6 +51,8 @@ class Contest(Base):
     opens_sources: Mapped[bool] = mapped_column(default=False)
     #: Whether the solutions of its challenges are closed to all but teachers while it runs.
     closes_solutions: Mapped[bool] = mapped_column(default=True, server_default=true())
+    #: Whether nobody but who may change it sees its challenges before it starts (store.teaching.visibility).
+    hides_challenges: Mapped[bool] = mapped_column(default=False, server_default=false())
     #: Where messages about it go (store.operation.webhooks), and the key that signs them; None: nowhere.
     webhook_url: Mapped[str | None] = mapped_column(String(500))
     webhook_secret: Mapped[str | None] = mapped_column(String(64))
@@ -66,14 +68,17 @@ class Contest(Base):
 
     @property
     def device_keys(self) -> tuple[str, ...]:
+        """The keys of the devices that count in the contest."""
         return tuple(self.devices.split())
 
     @property
     def slugs(self) -> tuple[str, ...]:
+        """The challenges' names, in order of the contest."""
         return tuple(each.challenge for each in self.challenges)
 
     @property
     def targets(self) -> dict[str, float]:
+        """The target of each challenge that has one, in seconds."""
         return {each.challenge: each.target_s for each in self.challenges if each.target_s is not None}
 
 

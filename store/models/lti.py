@@ -38,6 +38,7 @@ class LtiPlatform(Base):
 
     @property
     def deployment_ids(self) -> tuple[str, ...]:
+        """The deployments of this site on the platform that are accepted."""
         return tuple(self.deployments.splitlines())
 
     @property

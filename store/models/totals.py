@@ -44,6 +44,8 @@ class BestResult(Base):
     high: Mapped[float]
     #: The measurement's; None where the challenge has no roofline.
     roofline_share: Mapped[float | None]
+    #: The measurement's; None for modelled times.
+    card: Mapped[str | None] = mapped_column(String(64))
     #: When the result was recorded; an audit leaves it.
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

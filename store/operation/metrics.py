@@ -51,6 +51,7 @@ class QueueCollector(Collector):
         return self._families()
 
     def collect(self) -> Iterable[Metric]:
+        """Counts in the database, and yields the families with their values."""
         with self._sessions() as session:
             figures = queue_figures(session)
             delays = queue_delays(session, now=utc_now())

@@ -17,12 +17,14 @@ from sqlalchemy.orm import Session
 
 from store.clock import utc_now
 from store.models import ApiToken, User
+from store.people.email_addresses import address_key
 from store.people.links import Purpose, end_links
 from store.people.names import USERNAME, is_reserved
 from store.people.passwords import hash_password, password_fits
 from store.people.sessions import end_sessions
 
-TOKEN_PREFIX = "gpj_"  # scanners for leaked secrets recognise tokens by it
+#: Scanners for leaked secrets recognize tokens by it.
+TOKEN_PREFIX = "gpj_"  # noqa: S105 (the part that all share)
 #: A token's last use is recorded at most this often, so that not every read request becomes a write.
 LAST_USE_INTERVAL_S = 300.0
 #: What a token may be used for, if its maker does not say.
@@ -88,14 +90,14 @@ def check_password(session: Session, username: str, password: str) -> User | Non
 
 def find_user_by_email(session: Session, email: str) -> User | None:
     """Returns the user who confirmed this address, ignoring case, or None."""
-    return session.scalar(select(User).where(User.email_key == email.casefold()))
+    return session.scalar(select(User).where(User.email_key == address_key(email)))
 
 
 def set_email(session: Session, *, user: User, email: str | None) -> None:
     """Sets or removes the confirmed address. Raises AccountError if another user has it."""
     try:
         with session.begin_nested():
-            user.email, user.email_key = email, None if email is None else email.casefold()
+            user.email, user.email_key = email, None if email is None else address_key(email)
             session.flush()
     except IntegrityError:
         raise AccountError("another account has this address") from None

@@ -34,6 +34,7 @@ from store.models import (
     GivenUp,
     Identity,
     Job,
+    LineComment,
     LtiScore,
     Measurement,
     ReachedGoal,
@@ -58,6 +59,8 @@ _MOVED: tuple[tuple[type[Base], str], ...] = (
     (ReachedGoal, "user_id"),
     (Identity, "user_id"),
     (RosterEntry, "user_id"),
+    (LineComment, "author_id"),
+    (LineComment, "unread_by"),
     (Class, "owner_id"),
     (Contest, "owner_id"),
 )

@@ -50,9 +50,16 @@ def post_notice(
     session.flush()
     until = None if ends_at is None else ends_at.isoformat()
     record_action(
-        session, actor, "notice", f"notice {notice.id}", now=now, text=joined, kind=kind, starts_at=begin.isoformat(),
+        session,
+        actor,
+        "notice",
+        f"notice {notice.id}",
+        now=now,
+        text=joined,
+        kind=kind,
+        starts_at=begin.isoformat(),
         ends_at=until,
-    )  # fmt: skip
+    )
     return notice
 
 

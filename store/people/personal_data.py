@@ -11,7 +11,7 @@ import zipfile
 from datetime import datetime
 from typing import IO, Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session, undefer
 
 from judge.judgement_json import to_json
@@ -30,9 +30,11 @@ from store.models import (
     GivenUp,
     Identity,
     Job,
+    LineComment,
     LtiLaunch,
     LtiScore,
     OneTimeLink,
+    ProfileRequest,
     RecoveryCode,
     RosterEntry,
     SolutionLike,
@@ -46,6 +48,8 @@ from store.submissions import cancel_submission
 
 #: Submissions are read and changed so many at a time: a judgement may have megabytes.
 _BATCH = 100
+#: What is exported of a comment.
+_COMMENT = (LineComment.line, LineComment.text, LineComment.created_at, LineComment.changed_at)
 
 
 def write_export(session: Session, *, user: User, file: IO[bytes]) -> None:
@@ -86,7 +90,12 @@ def close_account(session: Session, *, user: User, now: datetime) -> None:
         session.expunge(submission)
     session.execute(delete(EarlierJudgement).where(EarlierJudgement.submission_id.in_(mine)))
     session.execute(delete(AssemblyRequest).where(AssemblyRequest.submission_id.in_(mine)))
+    session.execute(delete(ProfileRequest).where(ProfileRequest.submission_id.in_(mine)))
     session.execute(delete(Event).where(Event.submission_id.in_(mine)))
+    # What others wrote about the source, and what the user wrote about others'.
+    session.execute(
+        delete(LineComment).where(or_(LineComment.submission_id.in_(mine), LineComment.author_id == user.id))
+    )
     session.execute(update(Job).where(Job.submission_id.in_(mine)).values(build_report=None, last_error=None))
     personal = (
         Draft, DraftAssembly, ApiToken, WebSession, OneTimeLink, RecoveryCode, Identity, ClassMember, GivenUp,
@@ -131,6 +140,12 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         .where(SolutionLike.user_id == user.id)
         .order_by(SolutionLike.created_at)
     )
+    comments = session.execute(
+        select(Submission.public_id.label("submission"), *_COMMENT)
+        .join(Submission, Submission.id == LineComment.submission_id)
+        .where(LineComment.author_id == user.id)
+        .order_by(LineComment.id)
+    )
     return {
         "username": user.username,
         "email": user.email,
@@ -144,18 +159,40 @@ def _account(session: Session, user: User) -> dict[str, Any]:
         "rosters": [_row(one, "title", "name", "email", "sis_id", "section") for one in rosters],
         "given_up": [_row(one, "challenge", "given_up_at") for one in given_up],
         "likes": [_row(one, "submission", "challenge", "created_at") for one in likes],
+        "comments": [_row(one, "submission", "line", "text", "created_at", "changed_at") for one in comments],
     }
 
 
 def _submission(session: Session, submission: Submission) -> dict[str, Any]:
     columns = (
-        "challenge", "pack_version", "device_key", "mode", "custom_input", "state", "verdict", "created_at",
-        "finished_at", "published_at", "after_giving_up",
-    )  # fmt: skip
+        "challenge",
+        "pack_version",
+        "device_key",
+        "mode",
+        "custom_input",
+        "state",
+        "verdict",
+        "created_at",
+        "finished_at",
+        "published_at",
+        "after_giving_up",
+    )
     judgement = None if submission.judgement is None else to_json(submission.judgement)
     check = find_recheck(session, submission)
     found = None if check is None or check.result is None else to_json(check.result)
-    return {"id": submission.public_id, **_row(submission, *columns), "judgement": judgement, "recheck": found}
+    comments = session.execute(
+        select(User.username.label("by"), *_COMMENT)
+        .join(User, User.id == LineComment.author_id)
+        .where(LineComment.submission_id == submission.id)
+        .order_by(LineComment.line, LineComment.id)
+    )
+    return {
+        "id": submission.public_id,
+        **_row(submission, *columns),
+        "judgement": judgement,
+        "recheck": found,
+        "comments": [_row(one, "by", "line", "text", "created_at", "changed_at") for one in comments],
+    }
 
 
 def _row(row: object, *columns: str) -> dict[str, Any]:

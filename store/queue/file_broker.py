@@ -83,6 +83,7 @@ class Transport(filesystem.Transport):
             self._arrivals.wait(min(left_s, self.polling_interval))
 
     def close_connection(self, connection: Any) -> None:
+        """Closes the connection, and ends its watch over the folder."""
         super().close_connection(connection)  # type: ignore[no-untyped-call]
         if self._arrivals is not None:
             self._arrivals.close()

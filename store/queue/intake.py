@@ -28,13 +28,20 @@ class PackIdentity(Protocol):
     """The fields of a pack stored with each submission; ``judge.packs.pack.Pack`` has them."""
 
     @property
-    def slug(self) -> str: ...
+    def slug(self) -> str:
+        """The challenge's name in addresses."""
+
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """The version, such as ``1.2``."""
+
     @property
-    def major(self) -> int: ...
+    def major(self) -> int:
+        """The version's first number: results of different ones do not compare."""
+
     @property
-    def digest(self) -> str: ...
+    def digest(self) -> str:
+        """The digest of all that decides a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +141,15 @@ def _create(session: Session, wanted: Sequence[NewSubmission], now: datetime) ->
     turns = next_turns(session, [NewTurn(one.user_id, one.device_key, one.mode == "run") for one, _ in new])
     for turn, (one, submission) in zip(turns, new, strict=True):
         submission.job = Job(
-            user_id=one.user_id, device_key=one.device_key, is_run=one.mode == "run", turn=turn,
-            state=State.QUEUED, available_at=now, rung_at=now, traceparent=one.traceparent,
-        )  # fmt: skip
+            user_id=one.user_id,
+            device_key=one.device_key,
+            is_run=one.mode == "run",
+            turn=turn,
+            state=State.QUEUED,
+            available_at=now,
+            rung_at=now,
+            traceparent=one.traceparent,
+        )
     session.add_all([submission for _, submission in new])
     session.flush()
     if new:

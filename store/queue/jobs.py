@@ -46,10 +46,12 @@ class Stage(enum.Enum):
 
     @property
     def waiting(self) -> State:
+        """The state of a job that no worker has."""
         return self.value[0]
 
     @property
     def working(self) -> State:
+        """The state of a job that a worker has leased."""
         return self.value[1]
 
 
@@ -75,6 +77,7 @@ class LeaseRules:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> LeaseRules:
+        """Returns the rules that the operator's settings give."""
         return cls(
             lease_s=settings.lease_s,
             max_failures=settings.max_failures,

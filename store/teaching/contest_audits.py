@@ -42,6 +42,7 @@ class Decider:
 
     @property
     def board(self) -> BoardKey:
+        """The board that the result is on."""
         return BoardKey.of(self)
 
 
@@ -106,9 +107,17 @@ def request_contest_audits(session: Session, *, now: datetime, max_failures: int
 
 
 def record_contest_audit(
-    session: Session, contest_id: int, submission_id: int, *, verdict: str, value_before: float, value: float | None,
-    not_audited: str | None, contenders: int, now: datetime,
-) -> None:  # fmt: skip
+    session: Session,
+    contest_id: int,
+    submission_id: int,
+    *,
+    verdict: str,
+    value_before: float,
+    value: float | None,
+    not_audited: str | None,
+    contenders: int,
+    now: datetime,
+) -> None:
     """Records how a result was timed again. The value before stays that before the first of its audits."""
     later = {
         "verdict": verdict,

@@ -44,12 +44,16 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A member's line. ``cells`` are in the order of the challenges, None where there is no result."""
+    """A member's line. ``cells`` are in the order of the challenges, None where there is no result.
+
+    ``tries``, in the same order, count the judged submissions.
+    """
 
     rank: int
     username: str
     total: float
     cells: tuple[Cell | None, ...]
+    tries: tuple[int, ...] = ()
 
 
 def rank_members(
@@ -58,8 +62,11 @@ def rank_members(
     members: Sequence[str],
     results: Mapping[tuple[str, str], Result],
     targets: Mapping[str, float] | None = None,
+    tries: Mapping[tuple[str, str], int] | None = None,
 ) -> list[Row]:
-    """Returns the standings, the first first. ``results`` are by member and challenge, ``targets`` by challenge.
+    """Returns the standings, the first first. ``results`` and ``tries`` are by member and challenge.
+
+    ``targets`` are by challenge.
 
     Members without any result come last, with the rank that they share.
     """
@@ -80,7 +87,8 @@ def rank_members(
     rows: list[Row] = []
     for number, ((key, total), name) in enumerate(scored, start=1):
         same = rows and scored[number - 2][0][0] == key
-        rows.append(Row(rows[-1].rank if same else number, name, total, tuple(cells[name])))
+        tried = tuple((tries or {}).get((name, challenge), 0) for challenge in challenges)
+        rows.append(Row(rows[-1].rank if same else number, name, total, tuple(cells[name]), tried))
     return rows
 
 

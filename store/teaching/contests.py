@@ -7,6 +7,7 @@ the challenge up (``store.teaching.solutions``) do not count. The caller commits
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, and_, delete, func, select
 from sqlalchemy.orm import Session
 
+from store.boards.totals import RANKED_MODE
 from store.models import (
     Contest,
     ContestAudit,
@@ -26,7 +28,6 @@ from store.models import (
     Submission,
     User,
 )
-from store.teaching import classes
 from store.teaching.classes import new_code
 from store.teaching.contest_standings import Result, Row, rank_members
 from store.upsert import upsert
@@ -35,8 +36,21 @@ from store.upsert import upsert
 TEAM_CHARACTERS = 40
 
 
-class TeamError(Exception):
-    """Raised for a team that cannot be made or joined; the message is shown to the user, at what was typed."""
+class EntryError(Exception):
+    """Raised for an entry that a contest refuses; ``field`` is what is wrong with it, the message why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry to a contest: its code, and the name of a new team or the code of one."""
+
+    code: str = ""
+    team_name: str = ""
+    team_code: str = ""
 
 
 #: So long after a contest a submission says that it came too late for it.
@@ -75,15 +89,26 @@ def join(session: Session, contest: Contest, *, user_id: int, now: datetime, tea
     session.execute(upsert(session, ContestMember, values, ["contest_id", "user_id"], set()))
 
 
+def enter(session: Session, contest: Contest, entry: Entry, *, user_id: int, now: datetime) -> None:
+    """Makes a user a member by what they gave, in a team where there are teams. Raises EntryError."""
+    if contest.code is not None and not hmac.compare_digest(entry.code.strip().encode(), contest.code.encode()):
+        raise EntryError("code", "that is not the code of this contest: whoever invited you knows it")
+    team = None
+    if contest.team_size is not None and not is_member(session, contest, user_id=user_id):
+        by_code = entry.team_code.strip()
+        team = find_team(session, contest, by_code) if by_code else make_team(session, contest, entry.team_name)
+    join(session, contest, user_id=user_id, now=now, team=team)
+
+
 def make_team(session: Session, contest: Contest, name: str) -> ContestTeam:
-    """Makes a team. Raises TeamError for a name that is taken, also by a user: the standings would mix them up."""
+    """Makes a team. Raises EntryError for a name that is taken, also by a user: the standings would mix them up."""
     text = " ".join(name.split())
     if not 1 <= len(text) <= TEAM_CHARACTERS:
-        raise TeamError(f"a team's name has 1 to {TEAM_CHARACTERS} characters")
+        raise EntryError("team_name", f"a team's name has 1 to {TEAM_CHARACTERS} characters")
     key = text.casefold()
     taken = select(ContestTeam.id).filter_by(contest_id=contest.id, name_key=key)
     if session.scalar(taken) is not None or session.scalar(select(User.id).where(User.username_key == key)) is not None:
-        raise TeamError(f"the name {text} is taken: choose another one, or give that team's code")
+        raise EntryError("team_name", f"the name {text} is taken: choose another one, or give that team's code")
     team = ContestTeam(contest_id=contest.id, name=text, name_key=key, code=new_code())
     session.add(team)
     session.flush()
@@ -91,14 +116,14 @@ def make_team(session: Session, contest: Contest, name: str) -> ContestTeam:
 
 
 def find_team(session: Session, contest: Contest, code: str) -> ContestTeam:
-    """Returns the team of a code, if it has room. Raises TeamError."""
+    """Returns the team of a code, if it has room. Raises EntryError."""
     # Two who join at once would each see the last place free.
     wanted = select(ContestTeam).filter_by(contest_id=contest.id, code=code.strip().lower()).with_for_update()
     team = session.scalar(wanted)
     if team is None:
-        raise TeamError("no team of this contest has this code: a member of the team knows it")
+        raise EntryError("team_code", "no team of this contest has this code: a member of the team knows it")
     if len(team_members(session, team)) >= (contest.team_size or 1):
-        raise TeamError(f"{team.name} is full: a team has at most {contest.team_size} members")
+        raise EntryError("team_code", f"{team.name} is full: a team has at most {contest.team_size} members")
     return team
 
 
@@ -141,10 +166,11 @@ def is_frozen(contest: Contest, now: datetime) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A participant of a contest, a user or a team, and the best result for each challenge that has one."""
+    """The participants of a contest, users or teams, and by these and challenges the best results and the tries."""
 
     members: tuple[str, ...]
     results: Mapping[tuple[str, str], Result]
+    tries: Mapping[tuple[str, str], int]
 
 
 def standings(session: Session, contest: Contest, *, now: datetime, viewer_id: int | None, whole: bool) -> list[Row]:
@@ -168,26 +194,30 @@ def read_entered(session: Session, contest: Contest, *, now: datetime, whole: bo
     entrant = _entrant(contest)
     counted: ColumnElement[bool] = and_(*counting(contest))
     if is_frozen(contest, now) and not whole:
-        results = _best_results(session, contest, and_(counted, Submission.created_at < contest.frozen_at))
+        counted = and_(counted, Submission.created_at < contest.frozen_at)
+        results = _best_results(session, contest, counted)
     else:
         results = _best_results(session, contest, counted) | _timed_again(session, contest, entrant, counted)
     members = select(entrant).select_from(ContestMember).join(User, User.id == ContestMember.user_id)
     members = members.outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
     names = session.scalars(members.where(ContestMember.contest_id == contest.id).distinct()).all()
-    return Entered(tuple(names), results)
+    return Entered(tuple(names), results, _tries(session, contest, counted))
 
 
 def with_own_results(session: Session, contest: Contest, entered: Entered, *, viewer_id: int) -> Entered:
     """Returns the same with the results that the viewer and the viewer's team have by now."""
     team = team_of(session, contest, user_id=viewer_id)
     own = [viewer_id] if team is None else [user.id for user in team_members(session, team)]
-    results = _best_results(session, contest, and_(*counting(contest), Submission.user_id.in_(own)))
-    return Entered(entered.members, {**entered.results, **results})
+    counted = and_(*counting(contest), Submission.user_id.in_(own))
+    results, tries = _best_results(session, contest, counted), _tries(session, contest, counted)
+    return Entered(entered.members, {**entered.results, **results}, {**entered.tries, **tries})
 
 
 def rank_entered(contest: Contest, entered: Entered) -> list[Row]:
     """Returns the standings, the first first."""
-    return rank_members(Scoring(contest.scoring), contest.slugs, entered.members, entered.results, contest.targets)
+    return rank_members(
+        Scoring(contest.scoring), contest.slugs, entered.members, entered.results, contest.targets, entered.tries
+    )
 
 
 def _entrant(contest: Contest) -> Any:
@@ -229,13 +259,31 @@ def _best_results(session: Session, contest: Contest, counted: ColumnElement[boo
     return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id) for row in found}
 
 
+def _tries(session: Session, contest: Contest, counted: ColumnElement[bool]) -> dict[tuple[str, str], int]:
+    """Returns how many judged submissions each entrant has for a challenge, among those that a condition names."""
+    entrant = _entrant(contest)
+    found = session.execute(
+        select(entrant.label("entrant"), Submission.challenge, func.count())
+        .select_from(Submission)
+        .join(User, User.id == Submission.user_id)
+        .join(ContestMember, and_(ContestMember.user_id == User.id, ContestMember.contest_id == contest.id))
+        .outerjoin(ContestTeam, ContestTeam.id == ContestMember.team_id)
+        .where(counted, Submission.mode == RANKED_MODE, Submission.verdict.is_not(None))
+        .group_by(entrant, Submission.challenge)
+    )
+    return {(row[0], row[1]): row[2] for row in found}
+
+
 def _timed_again(
     session: Session, contest: Contest, entrant: Any, counted: ColumnElement[bool]
 ) -> dict[tuple[str, str], Result]:
     """Returns each entrant's best result for a challenge among those that were timed again and still count."""
     found = session.execute(
         select(
-            entrant.label("entrant"), Submission.challenge, ContestAudit.value, Measurement.metric,
+            entrant.label("entrant"),
+            Submission.challenge,
+            ContestAudit.value,
+            Measurement.metric,
             Submission.public_id,
         )
         .select_from(ContestAudit)
@@ -247,7 +295,7 @@ def _timed_again(
         .where(ContestMember.contest_id == contest.id, ContestAudit.contest_id == contest.id)
         .where(ContestAudit.value.is_not(None), counted)
         .order_by(ContestAudit.value.desc(), Submission.id.desc())
-    )  # fmt: skip
+    )
     return {(row.entrant, row.challenge): Result(row.value, row.metric, row.public_id, audited=True) for row in found}
 
 
@@ -309,46 +357,27 @@ def own_running(session: Session, challenge: str, *, user_id: int, now: datetime
     return session.scalars(mine).all()
 
 
-def own_contest_until(session: Session, challenge: str, *, user_id: int, now: datetime) -> datetime | None:
-    """Returns when the last running contest with this challenge in which the user takes part ends, or None."""
-    mine = _running(challenge, now).join(ContestMember, ContestMember.contest_id == Contest.id)
-    until: datetime | None = session.scalar(mine.where(ContestMember.user_id == user_id))
-    return until
+def latest_runs(session: Session, contest: Contest, *, user_id: int) -> dict[tuple[str, str], Any]:
+    """Returns a user's latest run for each challenge and device of a contest that has one, by these.
 
-
-def solutions_closed_until(session: Session, challenge: str, *, now: datetime) -> datetime | None:
-    """Returns when the last running contest that closes this challenge's solutions ends, or None."""
-    until: datetime | None = session.scalar(_running(challenge, now).where(Contest.closes_solutions))
-    return until
-
-
-def _running(challenge: str, now: datetime) -> Select[Any]:
-    """Selects the end of the last running contest with this challenge."""
-    return (
-        select(func.max(Contest.ends_at))
-        .select_from(Contest)
-        .join(ContestChallenge, ContestChallenge.contest_id == Contest.id)
-        .where(ContestChallenge.challenge == challenge, Contest.starts_at <= now, Contest.ends_at > now)
-    )
-
-
-def is_opened_to(session: Session, submission: Submission, *, user_id: int, now: datetime) -> bool:
-    """Returns whether a contest that has ended opens the submission's source to the user, who took part, too.
-
-    What is frozen is opened when it is revealed. While another contest or an assignment closes the solutions of its
-    challenge, this one opens none.
+    A run has ``public_id``, ``state``, ``verdict`` and ``created_at``. Runs count in no contest.
     """
-    closed = solutions_closed_until(session, submission.challenge, now=now) or classes.solutions_closed_until(
-        session, submission.challenge, now=now
+    latest = (
+        select(func.max(Submission.id))
+        .where(Submission.user_id == user_id, Submission.mode == "run", Submission.challenge.in_(contest.slugs))
+        .where(Submission.device_key.in_(contest.device_keys))
+        .group_by(Submission.challenge, Submission.device_key)
     )
-    return (
-        not submission.frozen
-        and closed is None
-        and any(
-            contest.opens_sources and contest.ends_at <= now and is_member(session, contest, user_id=user_id)
-            for contest in contests_of(session, submission)
-        )
+    columns = (
+        Submission.challenge,
+        Submission.device_key,
+        Submission.public_id,
+        Submission.state,
+        Submission.verdict,
+        Submission.created_at,
     )
+    rows = session.execute(select(*columns).where(Submission.id.in_(latest)))
+    return {(row.challenge, row.device_key): row for row in rows}
 
 
 def counting(contest: Contest) -> tuple[ColumnElement[bool], ...]:

@@ -11,12 +11,13 @@ board at present: a later record can take away what counted.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Protocol
 
-from sqlalchemy import JSON, and_, or_, select, type_coerce
+from sqlalchemy import JSON, and_, func, null, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from judge.packs.medals import Medals
@@ -32,14 +33,16 @@ from store.models import (
     Class,
     ClassMember,
     Counts,
+    EarlierJudgement,
     Extension,
     Measurement,
     ReachedGoal,
     State,
     Submission,
-)  # fmt: skip
+)
 from store.teaching.points import Attempt, Grade, Part, Taken, Terms, Total, grade, total
 
+_WAITING = attrgetter("waiting")
 #: The most submissions named in one query.
 _BATCH = 10_000
 #: Names what was graded: an assignment's id, a user's, and a challenge.
@@ -79,6 +82,8 @@ class Gradebook:
     _attempts: Mapping[Key, Sequence[Attempt]]
     #: The challenges of each assignment: asking a row of the database for them takes longer than all the rest.
     _slugs: Mapping[int, tuple[str, ...]]
+    #: The points and the weight of each assignment.
+    _worth: Mapping[int, tuple[float, float]]
     _grades: dict[tuple[int, int], dict[str, Grade]] = field(default_factory=dict)
 
     def due_at(self, assignment: Assignment, user_id: int) -> datetime:
@@ -96,6 +101,10 @@ class Gradebook:
     def grade(self, assignment: Assignment, user_id: int, challenge: str) -> Grade:
         """Returns the grade of a member for a challenge."""
         return self._of(assignment.id, user_id)[challenge]
+
+    def cell(self, number: int, user_id: int, challenge: str) -> tuple[Sequence[Attempt], Grade]:
+        """Returns the attempts and the grade of a member for a challenge of the assignment with this id."""
+        return self._attempts.get((number, user_id, challenge), ()), self._of(number, user_id)[challenge]
 
     def grades(self, assignment: Assignment, user_id: int) -> list[Grade]:
         """Returns the grades of a member for the challenges, in their order."""
@@ -124,14 +133,33 @@ class Gradebook:
         """Returns whether an attempt of the member is not judged yet."""
         return any(each.waiting for each in self._of(assignment.id, user_id).values())
 
+    def waiting(self, user_ids: Collection[int]) -> frozenset[str]:
+        """Returns the ids of the attempts of these members that are not judged yet."""
+        known = frozenset(user_ids)
+        return frozenset(
+            each.public_id
+            for (_, user_id, _), attempts in self._attempts.items()
+            if user_id in known
+            for each in attempts
+            if each.verdict is None
+        )
+
     def total(self, assignments: Sequence[Assignment], user_id: int, *, drops: int, now: datetime) -> Total:
-        """Returns the member's total over the assignments whose deadline has passed for them."""
-        parts = [
-            Part(
-                self.points(each, user_id), each.points, each.weight if self.due_at(each, user_id) <= now else 0.0
-            )
-            for each in assignments
-        ]  # fmt: skip
+        """Returns the member's total over the assignments whose deadline has passed for them.
+
+        It has no share while an attempt for one of these is not judged yet.
+        """
+        return self.total_of([each.id for each in assignments], user_id, drops=drops, now=now)
+
+    def total_of(self, numbers: Sequence[int], user_id: int, *, drops: int, now: datetime) -> Total:
+        """Returns the member's total over the assignments with these ids, as ``total`` does."""
+        parts = []
+        for number in numbers:
+            (of, weight), due_at = self._worth[number], self._extended.get((number, user_id), self._due_at[number])
+            grades, counted = self._of(number, user_id).values(), due_at <= now and weight > 0
+            if counted and any(map(_WAITING, grades)):
+                return Total(None)
+            parts.append(Part(sum([each.points for each in grades]), of, weight if counted else 0.0))
         return total(parts, drops=drops)
 
 
@@ -161,6 +189,7 @@ def read_gradebook(
         _extended={(row.assignment_id, row.user_id): row.due_at for row in session.scalars(extended)},
         _attempts=_read_attempts(session, group, assignments, yardsticks, user_id),
         _slugs={each.id: each.slugs for each in assignments},
+        _worth={each.id: (each.points, each.weight) for each in assignments},
     )
 
 
@@ -185,6 +214,7 @@ def _read_attempts(
             asking[slug].append(assignment)
     if not asking:
         return {}
+    asked = {each.counts for each in assignments}
     board = and_(*(getattr(BoardTotals, name) == getattr(Measurement, name) for name in BOARD_COLUMNS))
     rows = (
         select(
@@ -198,13 +228,11 @@ def _read_attempts(
             Measurement.metric,
             Measurement.value,
             Measurement.roofline_share,
-            BoardTotals.best_value,
-            ReachedGoal.goal,
+            BoardTotals.best_value if Counts.BEST in asked else null().label("best_value"),
+            ReachedGoal.goal if Counts.GOAL in asked else null().label("goal"),
         )
         .join(ClassMember, ClassMember.user_id == Submission.user_id)
         .outerjoin(Measurement, Measurement.submission_id == Submission.id)
-        .outerjoin(BoardTotals, board)
-        .outerjoin(ReachedGoal, ReachedGoal.submission_id == Submission.id)
         .where(
             ClassMember.class_id == group.id,
             Submission.challenge.in_(list(asking)),
@@ -214,6 +242,10 @@ def _read_attempts(
         )
         .order_by(Submission.created_at, Submission.id)
     )
+    if Counts.BEST in asked:
+        rows = rows.outerjoin(BoardTotals, board)
+    if Counts.GOAL in asked:
+        rows = rows.outerjoin(ReachedGoal, ReachedGoal.submission_id == Submission.id)
     if user_id is not None:
         rows = rows.where(Submission.user_id == user_id)
     found: dict[Key, list[Attempt]] = defaultdict(list)
@@ -225,10 +257,14 @@ def _read_attempts(
     for row in session.execute(rows):
         user, slug, device, public_id, at, verdict, off_board, metric, value, *_ = row
         accepted = verdict == Verdict.ACCEPTED and off_board is None
+        # Assignments with the same challenge share the attempt.
+        attempts: dict[bool, Attempt] = {}
         for assignment, number, device_key, opens_at, any_accepted in terms[slug]:
             if at >= opens_at and device_key in (None, device):
                 reached = accepted and (any_accepted or _is_enough(assignment, row, yardsticks))
-                found[number, user, slug].append(Attempt(public_id, at, verdict, accepted, reached, value, metric))
+                if reached not in attempts:
+                    attempts[reached] = Attempt(public_id, at, verdict, accepted, reached, value, metric)
+                found[number, user, slug].append(attempts[reached])
     return dict(found)
 
 
@@ -263,6 +299,16 @@ def graded_sources(session: Session, public_ids: Sequence[str]) -> dict[str, str
         select(Submission.public_id, Submission.source_bytes).where(Submission.public_id.in_(public_ids))
     )
     return {row.public_id: row.source_bytes.decode("utf-8", "replace") for row in rows}
+
+
+def count_judged_again(session: Session, public_ids: Collection[str]) -> int:
+    """Returns how many of these submissions have been judged before."""
+    judged = select(EarlierJudgement.submission_id).where(EarlierJudgement.submission_id == Submission.id).exists()
+    found, ids = 0, list(public_ids)
+    for start in range(0, len(ids), _BATCH):
+        counted = select(func.count()).where(Submission.public_id.in_(ids[start : start + _BATCH]), judged)
+        found += session.scalar(counted.select_from(Submission)) or 0
+    return found
 
 
 def messages(session: Session, public_ids: Sequence[str]) -> dict[str, str]:

@@ -73,9 +73,13 @@ def connect(
 ) -> LtiCourse:
     """Connects a course to a class, neither of which is connected."""
     course = LtiCourse(
-        platform_id=platform.id, deployment_id=deployment_id, context_id=context_id, title=title[:200],
-        class_id=group.id, scopes="",
-    )  # fmt: skip
+        platform_id=platform.id,
+        deployment_id=deployment_id,
+        context_id=context_id,
+        title=title[:200],
+        class_id=group.id,
+        scopes="",
+    )
     session.add(course)
     learn_services(course, given, now=now)
     session.flush()

@@ -71,10 +71,8 @@ def begin(session: Session, platform: LtiPlatform, *, state: str, nonce: str, no
     """Stores that a browser was sent to the platform to say who its user is."""
     session.execute(delete(LtiLaunch).where(LtiLaunch.expires_at <= now - _REMEMBER))
     session.add(
-        LtiLaunch(
-            platform_id=platform.id, state_hash=_hash(state), nonce_hash=_hash(nonce), expires_at=now + _ANSWER
-        )
-    )  # fmt: skip
+        LtiLaunch(platform_id=platform.id, state_hash=_hash(state), nonce_hash=_hash(nonce), expires_at=now + _ANSWER)
+    )
 
 
 def check(session: Session, platform_id: int, *, state: str, nonce: str, now: datetime) -> Refusal | None:

@@ -5,6 +5,7 @@ The caller commits.
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Sequence
@@ -103,7 +104,7 @@ def remove_platform(session: Session, actor: Actor, number: int, *, now: datetim
 
 def public_keys(session: Session) -> dict[str, Any]:
     """Returns the JSON Web Key Set of this site: a key for each platform."""
-    return {"keys": [Registration.get_jwk(_public_pem(each)) for each in list_platforms(session)]}
+    return {"keys": [Registration.get_jwk(_public_pem(each.private_key)) for each in list_platforms(session)]}
 
 
 def registration_of(platform: LtiPlatform) -> Registration:
@@ -117,7 +118,7 @@ def registration_of(platform: LtiPlatform) -> Registration:
         .set_auth_token_url(platform.auth_token_url)
         .set_auth_audience(platform.auth_audience)
         .set_tool_private_key(platform.private_key)
-        .set_tool_public_key(_public_pem(platform))
+        .set_tool_public_key(_public_pem(platform.private_key))
     )
 
 
@@ -181,6 +182,8 @@ def _new_key() -> str:
     return pem.decode()
 
 
-def _public_pem(platform: LtiPlatform) -> str:
-    pem: bytes = JWK.from_pem(platform.private_key.encode()).export_to_pem()
+@functools.lru_cache(maxsize=256)
+def _public_pem(private_key: str) -> str:
+    # Kept, since each message of a platform needs it and reading a key checks its primes for a tenth of a second.
+    pem: bytes = JWK.from_pem(private_key.encode()).export_to_pem()
     return pem.decode()

@@ -27,6 +27,10 @@ class Taken(enum.StrEnum):
     LATEST = "latest"
 
 
+#: A plain string: comparing one with the member of the enumeration takes several times as long.
+_INTERNAL_ERROR = str(Verdict.INTERNAL_ERROR.value)
+
+
 class Attempt(NamedTuple):
     """A submission that may count. ``verdict`` is None until it is judged, and while it is judged again.
 
@@ -46,7 +50,7 @@ class Attempt(NamedTuple):
     @property
     def is_judged(self) -> bool:
         """Whether it can be graded; after an internal error, for which its author is not to blame, it cannot."""
-        return self.verdict is not None and self.verdict != Verdict.INTERNAL_ERROR
+        return self.verdict is not None and self.verdict != _INTERNAL_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +115,17 @@ def grade(attempts: Sequence[Attempt], terms: Terms, due_at: datetime) -> Grade:
     """Returns the grade of a challenge from the attempts since the opening, the earliest first."""
     if not attempts:
         return Grade(0.0, terms.points, due_at)
-    waiting = any(each.verdict is None for each in attempts)
+    waiting, judged = False, []
+    for each in attempts:
+        if each.verdict is None:
+            waiting = True
+        elif each.verdict != _INTERNAL_ERROR:
+            judged.append(each)
     if terms.taken is Taken.BEST:
         # Nothing earns more than this, and of those that earn the same the earliest is taken.
         first = next((each for each in attempts if each.reached and each.at < due_at), None)
         if first is not None:
             return Grade(terms.points, terms.points, due_at, first, 0, waiting)
-    judged = [each for each in attempts if each.is_judged]
     if terms.taken is Taken.LATEST:
         taken = next((each for each in reversed(judged) if each.at < due_at), judged[-1] if judged else None)
     else:

@@ -32,7 +32,7 @@ from store.upsert import upsert
 class Right(enum.StrEnum):
     """The rights of somebody who teaches a class."""
 
-    #: See the members and what they sent, their grades, and which sources are alike.
+    #: See the members and what they sent, their grades, and which sources are alike; comment on lines of it.
     SEE_WORK = "see work"
     #: Give members another deadline.
     EXTEND = "extend"

@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from store.models import Class, RosterEntry, User
+from store.people.email_addresses import address_key
 from store.teaching import classes
 
 #: The most addresses named in one query.
@@ -66,7 +67,7 @@ def section_of(entries: Mapping[int, RosterEntry], user_id: int) -> str:
 def apply_list(session: Session, group: Class, people: Sequence[Person], *, now: datetime) -> RosterChange:
     """Makes the class's roster that of a list. Entries that it does not name are kept as left."""
     known = {each.email_key: each for each in list_roster(session, group)}
-    listed = {person.email.casefold(): person for person in people}
+    listed = {address_key(person.email): person for person in people}
     users = _users(session, list(listed))
     new = changed = joined = 0
     for key, person in listed.items():
@@ -105,10 +106,11 @@ def claim_invitations(session: Session, user: User, *, now: datetime) -> int:
 def find_launched(session: Session, group: Class, *, lms_id: str, sis_id: str, email: str) -> RosterEntry | None:
     """Returns the entry of somebody whom the class's learning platform vouches for, or None.
 
-    The platform's own id decides, then the number in the school's system, then the address.
+    The platform's own id decides, then the number in the school's system, then the address. An entry with another id
+    of the platform is another person's, whatever address somebody has there now.
     """
-    entries = [each for each in list_roster(session, group) if each.left_at is None]
-    for name, value in (("lms_id", lms_id), ("sis_id", sis_id), ("email_key", email.casefold())):
+    entries = [each for each in list_roster(session, group) if each.left_at is None and each.lms_id in ("", lms_id)]
+    for name, value in (("lms_id", lms_id), ("sis_id", sis_id), ("email_key", address_key(email))):
         found = [each for each in entries if value and getattr(each, name) == value]
         if len(found) == 1:
             return found[0]

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from judge.verdict import Verdict
 from store.boards.totals import RANKED_MODE
 from store.models import GivenUp, Measurement, Role, SolutionLike, Submission, User, UserProgress
-from store.teaching import classes, contests
+from store.teaching import classes, contest_sources
 from store.upsert import upsert
 
 
@@ -84,13 +84,13 @@ def closed_until(session: Session, challenge: str, *, user_id: int, role: Role, 
         return None
     ends = [
         classes.own_assignment_until(session, challenge, user_id=user_id, now=now),
-        contests.own_contest_until(session, challenge, user_id=user_id, now=now),
+        contest_sources.own_contest_until(session, challenge, user_id=user_id, now=now),
     ]
     if not role.includes(Role.TEACHER):
         ends += [
             classes.hints_hidden_until(session, challenge, now=now),
             classes.solutions_closed_until(session, challenge, now=now),
-            contests.solutions_closed_until(session, challenge, now=now),
+            contest_sources.solutions_closed_until(session, challenge, now=now),
         ]
     return max((each for each in ends if each is not None), default=None)
 
@@ -148,14 +148,22 @@ def list_solutions(
         .join(User, User.id == Submission.user_id)
         .outerjoin(Measurement, Measurement.submission_id == Submission.id)
         .with_only_columns(
-            Submission.public_id, User.username, Submission.challenge, Submission.device_key, Submission.pack_version,
-            Submission.published_at, Submission.after_giving_up, Measurement.value, Measurement.metric,
-            likes.label("likes"), (false() if viewer_id is None else mine).label("liked"),
+            Submission.public_id,
+            User.username,
+            Submission.challenge,
+            Submission.device_key,
+            Submission.pack_version,
+            Submission.published_at,
+            Submission.after_giving_up,
+            Measurement.value,
+            Measurement.metric,
+            likes.label("likes"),
+            (false() if viewer_id is None else mine).label("liked"),
         )
         .order_by(likes.desc(), Submission.published_at.desc(), Submission.id.desc())
         .limit(limit)
         .offset(offset)
-    )  # fmt: skip
+    )
     return [Solution(**row._mapping) for row in session.execute(found)]
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import Clock
-from store.queue.builds import load_build, store_build
+from store.queue.shared_builds import load_build, store_build
 
 log = structlog.get_logger(__name__)
 
@@ -21,7 +21,7 @@ class DatabaseBuilds:
         self._clock = clock
 
     def load(self, key: str) -> tuple[bytes, bytes | None] | None:
-        """Returns a build's report and artifact; see ``store.queue.builds``."""
+        """Returns a build's report and artifact; see ``store.queue.shared_builds``."""
         try:
             with self._reads() as session:
                 return load_build(session, key)
