@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.errors import Unreachable
-from emulator.records import dataclass
 from judge.languages.registry import DEFAULT_LANGUAGE
 from judge.verdict import Verdict
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.judgement import Judgement

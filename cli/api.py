@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -72,14 +72,26 @@ class Api:
         """Returns the JSON response to a GET. Omits ``params`` that are None. Raises CliError."""
         return self._json(self._send("GET", path, params={k: v for k, v in params.items() if v is not None}))
 
-    def get_bytes(self, path: str) -> bytes:
-        """Returns the body of the response to a GET. Raises CliError."""
-        return self._send("GET", path).content
+    def get_bytes(self, path: str, **params: Any) -> bytes:
+        """Returns the body of the response to a GET. Omits ``params`` that are None. Raises CliError."""
+        return self._send("GET", path, params={k: v for k, v in params.items() if v is not None}).content
+
+    def get_file(self, path: str, **params: Any) -> tuple[bytes, Mapping[str, str]]:
+        """Returns body and headers of the response to a GET. Omits ``params`` that are None. Raises CliError."""
+        response = self._send("GET", path, params={k: v for k, v in params.items() if v is not None})
+        return response.content, response.headers
 
     def put(self, path: str, body: dict[str, Any]) -> Any:
         """Returns the JSON response to a PUT. Raises CliError."""
-        headers = {"Content-Type": "application/json"}
-        return self._json(self._send("PUT", path, content=_ascii(body), headers=headers))
+        return self._change("PUT", path, body)
+
+    def patch(self, path: str, body: dict[str, Any]) -> Any:
+        """Returns the JSON response to a PATCH. Raises CliError."""
+        return self._change("PATCH", path, body)
+
+    def delete(self, path: str, **params: str) -> Any:
+        """Returns the JSON response to a DELETE. Raises CliError."""
+        return self._json(self._send("DELETE", path, params=params))
 
     def post(
         self,
@@ -116,6 +128,10 @@ class Api:
                 yield response.iter_lines()
         except httpx.HTTPError as error:
             raise self._unreachable(error) from None
+
+    def _change(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Content-Type": "application/json"}
+        return self._json(self._send(method, path, content=_ascii(body), headers=headers))
 
     def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         try:
@@ -155,7 +171,8 @@ class Api:
                 raise Unreachable(f"{message}, which is not an answer of a gpujudge server", hint=hint) from None
         hint = f"Nearest: {', '.join(nearest)}." if nearest else ""
         if status == 401 and not response.request.url.path.endswith("/tokens"):  # there a 401 means a wrong password
-            hint = hint or "Log in first: `gpujudge login`."
+            message = f"not logged in to {self.server}: {message}"
+            hint = hint or f"Log in first: `gpujudge login --server {self.server}`."
         if status == 429 and (wait := response.headers.get("retry-after", "")).isdecimal():
             raise RateLimited(message, float(wait), hint=hint or f"Try again in {wait} s.")
         exit_code = _exit_code(status)

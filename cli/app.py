@@ -37,6 +37,11 @@ _COMMANDS = {
         "cli.commands.solutions:solutions",
         "List the solutions of a challenge that you have solved or given up; print one of them.",
     ),
+    "class": LazyCommand("cli.commands.classes:app", "Classes on a server: for their teachers and members."),
+    "comment": LazyCommand(
+        "cli.commands.comments:app", "Comments at lines of a submission: by who teaches its user, and answers."
+    ),
+    "contest": LazyCommand("cli.commands.contests:app", "Contests on a server."),
     "judge": LazyCommand(
         "cli.commands.local:judge",
         "Judge kernels here, without a server, on the emulator or a GPU of this machine.",
@@ -56,6 +61,10 @@ _COMMANDS = {
         "cli.commands.assembly:asm",
         "Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for.",
     ),
+    "profile": LazyCommand(
+        "cli.commands.profile:profile",
+        "Profile a kernel with Nsight Compute on a GPU of this machine, beside the figures of the emulator's model.",
+    ),
     "export": LazyCommand(
         "cli.commands.export:export", "Write a kernel as a PyTorch extension (--torch) or a shared library (--ctypes)."
     ),
@@ -66,6 +75,7 @@ _COMMANDS = {
     "pack": LazyCommand("cli.commands.packs:app", "For authors of challenges."),
     "up": LazyCommand("cli.commands.machine:up", "Start everything: database, website, workers."),
     "worker": LazyCommand("cli.commands.machine:worker", "Run one worker process in the foreground."),
+    "config": LazyCommand("cli.commands.config:app", "The settings of a server: gpujudge.toml and the environment."),
     "doctor": LazyCommand(
         "cli.commands.machine:doctor", "Say what this machine can do, what it lacks, and what to do about it."
     ),

@@ -8,7 +8,6 @@ from typing import Any
 
 from cli.comparison import Compared
 from cli.scores import format_interval, format_score
-from emulator.records import dataclass
 from judge.bench.library.record import LibraryTime, ratio_in_words, speed
 from judge.bench.statistics import Interval
 from judge.errors import InternalError
@@ -18,6 +17,7 @@ from judge.libraries import library_times
 from judge.packs.pack import Pack
 from judge.references import find_references
 from judge.settings import JudgeSettings
+from records import dataclass
 
 COLUMNS = ("beside them", "time", "95 % interval", "conditions")
 #: Those that hold numbers.

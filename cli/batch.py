@@ -20,10 +20,10 @@ from cli.errors import CliError, UsageError
 from cli.extras import need
 from cli.kernel_files import kernel_paths, read_kernel
 from cli.result_lines import ResultLines
-from emulator.records import dataclass
 from judge.batch.kernels import Kernel, Plan, Result, Target
 from judge.kinds import KINDS
 from judge.verdict import Verdict
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.settings import JudgeSettings
@@ -151,9 +151,7 @@ def _streamed() -> Iterator[Kernel | Result]:
 
 
 @contextlib.contextmanager
-def _judging(
-    plan: Plan, settings: JudgeSettings, kernels: Iterable[Kernel | Result]
-) -> Iterator[Iterator[Result]]:  # fmt: skip
+def _judging(plan: Plan, settings: JudgeSettings, kernels: Iterable[Kernel | Result]) -> Iterator[Iterator[Result]]:
     registry = need("judge.backends.registry", "judge").BUILTIN_BACKENDS
     internal_error = need("judge.errors", "judge").InternalError
     for target in (*plan.targets, *((plan.screen,) if plan.screen else ())):
@@ -214,9 +212,13 @@ def _key(kernel: Kernel, plan: Plan, settings: JudgeSettings) -> str:
 
 
 def _known(
-    results: ResultLines, names: Collection[str], challenge: str | None, slugs: Collection[str], plan: Plan,
+    results: ResultLines,
+    names: Collection[str],
+    challenge: str | None,
+    slugs: Collection[str],
+    plan: Plan,
     settings: JudgeSettings,
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, str]:
     """Returns the files whose lines are there and hold; removes lines of files that are to be judged again.
 
     Those are files that have changed, that could not be read, or that the judge failed on (IE).

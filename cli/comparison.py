@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from cli.scores import format_interval, format_score
-from emulator.records import dataclass
 from judge.compile.source_files import own_lines
 from judge.judgement import Judgement
 from judge.languages.registry import BUILTIN_LANGUAGES, DEFAULT_LANGUAGE
 from judge.measurements import BenchmarkCase, Measurement, ModelledCase
+from records import dataclass
 
 #: The most lines that are shown, those with the largest differences first.
 SHOWN_LINES = 8

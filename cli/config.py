@@ -13,7 +13,7 @@ from dataclasses import asdict, field
 from pathlib import Path
 
 from cli.errors import CliError, UsageError
-from emulator.records import dataclass
+from records import dataclass
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 

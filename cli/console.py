@@ -60,6 +60,14 @@ def print_json(value: Any) -> None:
     _has_printed_json = True
 
 
+def print_answer(answer: Any, told: str, *, as_json: bool) -> None:
+    """Prints the server's answer to a request that changes something as JSON on stdout, or says what was done."""
+    if as_json:
+        print_json(answer)
+    else:
+        say(told)
+
+
 def print_json_line(value: Any) -> None:
     """Prints one of several JSON objects to stdout, on a line of its own."""
     global _has_printed_json

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cli import stack
 from cli.errors import CliError
-from emulator.records import dataclass
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.probe import Probe
@@ -136,8 +136,8 @@ def _languages() -> Iterator[Check]:
     languages = importlib.import_module("judge.languages.registry").BUILTIN_LANGUAGES
     for language in map(languages.of, languages):
         if language.installing:
-            lacks = bool(language.missing())
-            detail = f"{language.title} is not installed: its submissions are not built here" if lacks else "installed"
+            lacks = language.missing()
+            detail = f"{lacks.partition(':')[0]}: its submissions are not built here" if lacks else "installed"
             yield Check(language.title, not lacks, detail, f"To have it: {language.installing}.", required=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 from cli.errors import UsageError
@@ -18,10 +19,29 @@ def need(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         missing = error.name or module
-        if missing.partition(".")[0] in ("cli", "web", "workers", "store", "logs", "judge", "emulator"):
+        if missing.partition(".")[0] in ("cli", "web", "workers", "store", "logs", "judge", "emulator", "records"):
             raise
-        raise MissingExtra(
-            f"this command needs {missing}, which is not installed",
-            hint=f"In a clone of gpujudge: pipx install --force '.[{extra}]', or pip install '.[{extra}]' in an "
-            "environment of your own.",
-        ) from None
+        raise _missing(missing, extra) from None
+
+
+def need_installed(*packages: str, extra: str) -> None:
+    """Raises MissingExtra, naming ``extra``, unless all packages are installed. Imports none of them."""
+    for package in packages:
+        if not is_installed(package):
+            raise _missing(package, extra)
+
+
+def is_installed(package: str) -> bool:
+    """Returns whether a package can be imported. Imports nothing."""
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+def _missing(package: str, extra: str) -> MissingExtra:
+    return MissingExtra(
+        f"this command needs {package}, which is not installed",
+        hint=f"In a clone of gpujudge: pipx install --force '.[{extra}]', or pip install '.[{extra}]' in an "
+        "environment of your own.",
+    )

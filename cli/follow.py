@@ -13,7 +13,7 @@ from typing import Any
 from cli.answers import ListedEvent, Step, items_of, read
 from cli.api import Api
 from cli.errors import Unreachable
-from emulator.records import dataclass
+from records import dataclass
 
 TERMINAL = frozenset({"done", "cancelled"})
 #: How long to wait for a server that does not answer: submissions survive a restart of the server.

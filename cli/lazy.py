@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command, get_command_name
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 from cli.errors import UsageError
 from cli.extras import need
 from cli.source import Source
+from store.operation.config_file import apply_config
 from store.operation.environment import SettingsProblem, check_names
 
 if TYPE_CHECKING:
     from judge.judgement import DeviceInfo
     from judge.packs.pack import Pack
     from judge.settings import JudgeSettings
+
+#: The configurations of an autotuned kernel that Triton's stand-in takes.
+_MOST_CONFIGS = 64
 
 
 def prepare_device(device: DeviceInfo, settings: JudgeSettings, say: Callable[[str], None]) -> None:
@@ -35,6 +39,7 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
     settings = need("judge.settings", "judge")
     environ = os.environ
     try:
+        apply_config(environ)
         check_names(environ)
     except SettingsProblem as error:
         raise UsageError(error.message, hint=error.remedy) from None
@@ -55,6 +60,11 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
     known = need("emulator.model", "judge").gpu_names()
     if gpu not in known:
         raise UsageError(f"GPUJUDGE_EMULATOR_GPU is one of {', '.join(known)}, not {gpu!r}")
+    configs, tuning_s = environ.get("GPUJUDGE_AUTOTUNE_CONFIGS", "8"), environ.get("GPUJUDGE_AUTOTUNE_S", "10")
+    if not configs.isdecimal() or not 1 <= int(configs) <= _MOST_CONFIGS:
+        raise UsageError(f"GPUJUDGE_AUTOTUNE_CONFIGS is a number from 1 to {_MOST_CONFIGS}, not {configs!r}")
+    if not tuning_s.replace(".", "", 1).isdecimal():
+        raise UsageError(f"GPUJUDGE_AUTOTUNE_S is a number of seconds, not {tuning_s!r}")
     nvcc, locks = environ.get("GPUJUDGE_NVCC"), environ.get("GPUJUDGE_LOCKS_DIR")
     made: JudgeSettings = settings.JudgeSettings(
         data_dir=folder,
@@ -62,6 +72,8 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
         jail=jail,
         emulator_threads=int(threads) if threads else None,
         emulator_gpu=gpu,
+        autotune_configs=int(configs),
+        autotune_s=float(tuning_s),
         locks_dir=Path(locks) if locks else None,
     )
     return made
@@ -98,8 +110,11 @@ def find_pack(slug: str, folders: list[Path] | None) -> Pack:
 
 
 def pack_of(source: Source, folders: list[Path] | None) -> Pack:
-    """Returns the pack that a source is for, in its language. Raises UsageError as ``find_pack`` does, if the challenge
-    takes no such language, and if this machine cannot build it."""
+    """Returns the pack that a source is for, in its language.
+
+    Raises UsageError as ``find_pack`` does, if the challenge takes no such language, and if this machine cannot build
+    it.
+    """
     pack = find_pack(source.challenge, folders)
     name = source.language or pack.languages[0]
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.util import find_spec
 
 #: Imports make many objects and hardly any garbage: looking for it every 700 objects takes a twentieth of a judgement.
 _NEW_OBJECTS = 50_000
@@ -71,20 +70,17 @@ def _start_ahead(argv: list[str]) -> None:
     """Starts the slowest steps of a judgement on another processor, before this one imports anything else."""
     # A batch judges in processes of its own.
     others = {"--help", "-h", "--jsonl", "--stream"}
-    if not _JUDGING.intersection(argv[:1]) or others.intersection(argv) or not _is_installed("numpy"):
+    if not _JUDGING.intersection(argv[:1]) or others.intersection(argv):
+        return
+    from cli.extras import is_installed
+
+    if not is_installed("numpy"):
         return
     # Here NumPy multiplies no matrices, and its threads would wait for some in a busy loop.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from judge.packs.isolation.fork_server import start_early
 
     start_early()
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        return find_spec(package) is not None
-    except ImportError:
-        return False
 
 
 def _complain(message: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -41,3 +42,10 @@ Input = Annotated[
 Device = Annotated[
     str | None, typer.Option("--device", "-d", metavar="NAME", help="The device; else as the file says, else emulator.")
 ]
+#: How a moment in UTC is typed.
+MOMENT_FORMATS = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d"]
+
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """Returns a moment as typed, which is in UTC, with its time zone."""
+    return None if moment is None else moment.replace(tzinfo=UTC)

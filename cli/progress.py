@@ -54,6 +54,10 @@ class ProgressLine:
         return self
 
     def update(self, kind: str, step: Step = Step()) -> None:  # noqa: B008 - frozen
+        """Shows a step of a submission, unless it is the one that is shown.
+
+        A case that fails is printed on a line that stays.
+        """
         text = clean(describe(kind, step))
         if text == self._last or not self._shown:
             return

@@ -114,7 +114,9 @@ def _case_lines(cases: Sequence[CaseJudgement]) -> list[Text]:
             out += [Text(f"        {text}") for text in clean(case.message).splitlines()]
         if case.mismatch is not None:
             out += [Text(f"        {text}") for text in _mismatch_lines(case.mismatch)]
-        out += [Text(f"        {text}") for text in _fault_lines(case.memory_errors)]
+        # What the message says already is not repeated.
+        said = clean(case.message) if case.message not in [fault.message for fault in case.memory_errors] else ""
+        out += [Text(f"        {text}") for text in _fault_lines(case.memory_errors) if text not in said]
         if case.group != "custom":
             out += [Text(f"        {text}") for text in _array_lines(case.shown)]
     if len(failed) > _SHOWN_CASES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,8 +30,6 @@ _CODES = {
     INTERNAL: "internal",
     INTERRUPTED: "interrupted",
 }
-#: Options of ``emulate`` that take no value.
-_FLAGS = ("--json", "--profile", "-h", "--help")
 
 
 def report(error: BaseException, argv: Sequence[str]) -> int:
@@ -80,21 +79,9 @@ def explain(error: BaseException) -> CliError:
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Returns whether ``--json`` is among the options of the command. After ``emulate PROGRAM`` it is the program's."""
-    words = iter(argv)
-    emulates = False
-    for word in words:
-        if word == "--json":
-            return True
-        if word == "--":
-            return False
-        if not emulates:
-            emulates = word == "emulate"
-        elif not word.startswith("-"):
-            return False
-        elif "=" not in word and word not in _FLAGS:
-            next(words, None)
-    return False
+    """Returns whether ``--json`` is among the options of the command. In ``emulate`` it can only be the program's."""
+    options = list(itertools.takewhile(lambda word: word != "--", argv))
+    return "--json" in options and options[0] != "emulate"
 
 
 def _of_system(error: OSError) -> CliError:

@@ -79,6 +79,7 @@ class ResultLines:
             self.unwritten.pop(0)
 
     def close(self) -> None:
+        """Closes the file; what is in ``unwritten`` is lost."""
         self._file.close()
 
     @property

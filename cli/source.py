@@ -9,10 +9,10 @@ from pathlib import Path
 from cli.console import say
 from cli.errors import UsageError
 from cli.headers import with_headers
-from emulator.records import dataclass
 from judge.compile.source_files import split_files
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.settings import BuildLimits
+from records import dataclass
 
 #: ``// gpujudge: challenge=softmax device=emulator``, in a comment among the first lines of the file.
 _DIRECTIVE = re.compile(

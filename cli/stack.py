@@ -118,7 +118,7 @@ def choose_devices(found: Sequence[DeviceInfo], wanted: Sequence[str]) -> list[t
     for name in wanted:
         if not any(name in (selector, device.key) for selector, device in named):
             raise UsageError(
-                f"there is no device {name} here", hint=f"There are: {', '.join(selector for selector, _ in named)}."
+                f"unknown device '{name}'", hint=f"This machine has {', '.join(selector for selector, _ in named)}."
             )
     return [pair for pair in named if not wanted or pair[0] in wanted or pair[1].key in wanted]
 

@@ -88,7 +88,7 @@ def take_over(port: int) -> socket.socket | None:
 
 def address(host: str, port: int) -> str:
     """Returns the address to type into a browser on this machine."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 (is compared, not bound)
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
@@ -271,7 +271,10 @@ def main(arguments: Sequence[str]) -> None:
     with _page_for(arguments) as (page, listener):
         said: list[str] = []
         with subprocess.Popen(
-            ["scripts/bootstrap", "server"], stderr=subprocess.PIPE, text=True, errors="replace"
+            ["scripts/bootstrap", "server"],  # noqa: S607 (of this checkout)
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         ) as bootstrap:
             assert bootstrap.stderr is not None
             for line in bootstrap.stderr:

@@ -18,7 +18,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import IO
 
-from emulator.records import dataclass
+from records import dataclass
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -33,8 +33,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A process to run: ``argv``, started in ``cwd`` with the supervisor's environment and ``env``, and with the open
-    files ``fds``."""
+    """A process to run.
+
+    ``argv`` starts in ``cwd`` with the supervisor's environment and ``env``, and with the open files ``fds``.
+    """
 
     name: str
     argv: Sequence[str]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import threading
+from typing import Any
 
 import structlog
 from flask import Flask, request
+from flask.json.provider import DefaultJSONProvider
 from flask_wtf import CSRFProtect
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -17,9 +19,10 @@ from logs.traces import TraceSettings, make_traces
 from store.clock import Clock, utc_now
 from store.database import make_engine, make_session_factory, watch_writes
 from store.people import sessions
-from store.queue.doorbell import make_doorbell, ring, ring_queue
+from store.queue.doorbell import broker_answers, make_doorbell, ring, ring_queue
 from store.queue.queues import BUILD_QUEUE
 from store.settings import read_settings
+from store.teaching.served_packs import PrivatePacks
 from web import assets, compression, errors, formatting, health, metrics, rates, security, site
 from web.accounts import views as accounts
 from web.accounts.elsewhere import register_providers
@@ -28,7 +31,7 @@ from web.admin import views as admin
 from web.api import views as api
 from web.background import Background
 from web.bottlenecks import views as bottlenecks
-from web.broker import broker_answers
+from web.challenges import uploading
 from web.challenges import views as challenges
 from web.classes import views as classes
 from web.contests import views as contests
@@ -36,7 +39,6 @@ from web.event_watcher import EventWatcher
 from web.feeds import views as feeds
 from web.help import views as help_pages
 from web.intake import Intake
-from web.json import Json
 from web.kept import Kept
 from web.leaderboard import views as leaderboard
 from web.live import STREAM_THREADS, USER_STREAMS, StreamSlots
@@ -45,17 +47,14 @@ from web.mail import make_delivery
 from web.openings import Openings
 from web.people import views as people
 from web.services import EXTENSION, Services, close_reader_after_requests
-from web.settings import WebSettings, load_secret_key
+from web.settings import REQUEST_BYTES, WebSettings, load_secret_key
 from web.solutions import views as solutions
-from web.submissions import assembly, comparison, sharing
+from web.submissions import assembly, comments, comparison, profile, sharing
 from web.submissions import views as submissions
 from web.tracing import register_tracing
 from web.tracks import views as tracks
 
 log = structlog.get_logger(__name__)
-
-#: A source of 256 KiB grows several times when it is encoded as JSON or as a form.
-REQUEST_BYTES = 2 << 20
 
 #: The most threads that write at once; others wait here. SQLite has one writer, and those that wait for it sleep
 #: longer and longer. More writers make PostgreSQL no faster, but take turns on the interpreter's lock.
@@ -72,7 +71,7 @@ def create_app_from_env() -> Flask:
 def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     """Builds the web application. Loads the packs and the secret key, but opens no connection."""
     app = Flask(__name__)
-    app.json = Json(app)
+    app.json = _Json(app)
     app.config.update(
         SECRET_KEY=load_secret_key(settings),
         SESSION_COOKIE_NAME="gpujudge",
@@ -101,6 +100,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     register_login(app)
     register_providers(app, settings)
     rates.register_limits(app, settings)
+    uploading.register_limits(app)  # before the check against forged requests, which reads the form
     csrf = CSRFProtect(app)
     csrf.exempt(api.blueprint)  # it ignores cookies
     csrf.exempt(lti.platform_blueprint)  # its forms are those of other sites, which sign them
@@ -112,8 +112,10 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
         help_pages,
         submissions,
         assembly,
+        profile,
         comparison,
         sharing,
+        comments,
         solutions,
         leaderboard,
         feeds,
@@ -132,6 +134,10 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     return app
 
 
+#: The requests of one user that may wait at a time, in each process.
+_USER_POLLS = 2
+
+
 def make_services(settings: WebSettings, clock: Clock) -> Services:
     """Builds the services that the views use. Logs broken packs and leaves them out."""
     packs = LivePacks(settings.pack_paths, lambda problem: log.error("pack refused", problem=str(problem)))
@@ -147,13 +153,15 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         engine=engine,
         readers=readers,
         writers=writers,
-        packs=packs,
+        all_packs=packs,
+        private_packs=PrivatePacks(settings.data_dir / "private-packs"),
         ring=lambda submission: ring(doorbell, submission),
         ring_builders=lambda: ring_queue(doorbell, BUILD_QUEUE),
         broker_answers=lambda: broker_answers(doorbell),
         intake=Intake(writers, writing, clock),
         openings=Openings(readers, settings, clock),
         streams=StreamSlots(-(-settings.max_streams // processes), -(-USER_STREAMS // processes)),
+        polls=StreamSlots(max(1, settings.threads // 4), _USER_POLLS),
         event_watcher=EventWatcher(readers, functools.partial(watch_writes, engine)),
         writing=writing,
         deliver=make_delivery(settings),
@@ -162,3 +170,14 @@ def make_services(settings: WebSettings, clock: Clock) -> Services:
         traces=make_traces(TraceSettings(), process="web"),
         clock=clock,
     )
+
+
+class _Json(DefaultJSONProvider):
+    """Flask's JSON, in which what is nested too deeply for the parser is as invalid as any other text."""
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        """Returns the value. Raises ValueError, which Flask answers with 400."""
+        try:
+            return super().loads(s, **kwargs)
+        except RecursionError:
+            raise ValueError("the JSON is nested too deeply") from None

@@ -34,7 +34,6 @@ _PROBLEMS = {
     413: ("too_large", "That is too large. A source file may have 256 KiB."),
     415: ("unsupported_media_type", "Send JSON, with the header Content-Type: application/json."),
     422: ("invalid", "Some of what was sent is not valid."),
-    429: ("rate_limited", "That was too often. Wait a little and try again."),
     500: ("internal_error", "Something went wrong here. It was written to the log; what you submitted before is safe."),
     503: ("unavailable", "The server cannot do that just now."),
 }

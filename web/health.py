@@ -6,6 +6,7 @@ from flask import Blueprint, Response, jsonify
 from sqlalchemy.exc import SQLAlchemyError
 
 from store.queue.sweeping import QueueDelays, queue_delays
+from web.challenges.shown import public_packs
 from web.services import reader, services
 
 #: Added to two sweep periods before the sweeper counts as late: a sweep can be slow on a busy machine.
@@ -37,7 +38,7 @@ def readyz() -> tuple[Response, int]:
         sweeper=sweeper,
         lease_overdue_s=None if delays is None else delays.lease_overdue_s,
         oldest_wait_s=None if delays is None else delays.oldest_wait_s,
-        challenges=len(services().packs),
+        challenges=len(services().all_packs if delays is None else public_packs()),
     )
     return body, 200 if delays is not None else 503
 

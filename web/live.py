@@ -192,6 +192,30 @@ class EventStream:
                     yield _frame("tick", {})
 
 
+def wait_for_end(
+    readers: sessionmaker[Session],
+    watcher: EventWatcher,
+    public_id: str,
+    seconds: float,
+    *,
+    wait: Callable[[Listener, float], object] = Listener.wait,
+    monotonic: Callable[[], float] = time.monotonic,
+) -> None:
+    """Waits until a submission has ended, for at most ``seconds``. Holds no connection meanwhile."""
+    until = monotonic() + seconds
+    with watcher.listen(public_id) as listener:
+        while True:
+            with readers() as session:
+                found = get_progress(session, public_id)
+                if found is None or found.state in FINAL_STATES:
+                    return
+                listener.read(found.last_event_seq, found.device_key, None)
+            left = until - monotonic()
+            if left <= 0:
+                return
+            wait(listener, min(left, POLL_S if watcher.thread is None else REREAD_S))
+
+
 def hand_over(stream: EventStream, request: Request) -> None:
     """Leaves the stream to the event loop, where one serves the request; else the WSGI server iterates over it."""
     # a2wsgi gives Flask the scope.

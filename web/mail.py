@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import smtplib
 import ssl
@@ -20,8 +19,6 @@ from web.settings import WebSettings
 
 log = structlog.get_logger(__name__)
 
-#: Only what SMTP needs: a mail with a link decides whether the address exists.
-ADDRESS = re.compile(r"[^\s@<>\",;:\\()\[\]\x00-\x1f\x7f]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,180}[A-Za-z0-9])?")
 _TIMEOUT_S = 20
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 

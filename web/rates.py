@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
 from flask import Flask, Response, current_app, g, request, session
-from flask_limiter import Limiter
+from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter.util import get_remote_address
 
-from web.accounts.visitor import Visitor, signed_in
+from web.accounts.visitor import current_visitor, signed_in
+from web.errors import answer
+from web.problems import Problem
 from web.settings import WebSettings
 from web.site import site_settings
 
@@ -25,7 +27,7 @@ R = TypeVar("R")
 
 def per_user() -> str:
     """Returns the key of the rate limit: the user, whether known by session or by token, else the IP address."""
-    visitor: Visitor | None = g.get("api_visitor") or signed_in()
+    visitor = current_visitor()
     return f"address:{get_remote_address()}" if visitor is None else f"user:{visitor.id}"
 
 
@@ -127,8 +129,15 @@ def limit_mails(view: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], _per_address(_per_recipient(view)))
 
 
+def _too_often(error: RateLimitExceeded) -> Response:
+    seconds = wait_s()
+    message = f"That was too often: the limit is {error.description}. Try again in {seconds} s."
+    return answer(Problem(429, "rate_limited", message, retry_after_s=seconds))
+
+
 def register_limits(app: Flask, settings: WebSettings) -> None:
     """Binds the limiter to the application. If Redis is unavailable, it counts in memory."""
+    app.register_error_handler(RateLimitExceeded, _too_often)
     app.config.update(
         LOG_IN_RATE=settings.log_in_rate,
         ADDRESS_RATE=settings.address_rate,

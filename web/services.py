@@ -16,6 +16,7 @@ from judge.packs.collection.live import LivePacks
 from logs.traces import Traces
 from store.clock import Clock
 from store.models import Submission
+from store.teaching.served_packs import PrivatePacks
 from web.background import Background
 from web.event_watcher import EventWatcher
 from web.intake import Intake
@@ -35,6 +36,8 @@ class Services:
     ``ring`` notifies the workers of a committed submission. It returns False, without raising, if the broker is
     unavailable: the workers then find the row by polling. ``ring_builders`` wakes a build worker in the same way, for
     other work than a submission. ``broker_answers`` returns within about two seconds.
+    ``all_packs`` has what some visitors may not see, and nothing of classes and contests: ask ``web.challenges.shown``.
+    ``polls`` limits the requests that wait, each in a thread.
     ``writing`` lets so many transactions write at once as the database has use for.
     """
 
@@ -42,13 +45,15 @@ class Services:
     engine: Engine
     readers: sessionmaker[Session]
     writers: sessionmaker[Session]
-    packs: LivePacks
+    all_packs: LivePacks
+    private_packs: PrivatePacks
     ring: Callable[[Submission], bool]
     ring_builders: Callable[[], bool]
     broker_answers: Callable[[], bool]
     intake: Intake
     openings: Openings
     streams: StreamSlots
+    polls: StreamSlots
     event_watcher: EventWatcher
     writing: threading.Semaphore
     deliver: Deliver

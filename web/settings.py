@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 import secrets
 import tempfile
@@ -15,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from store.settings import Settings, prepare_data_dir
 
+#: A source of 256 KiB grows several times when it is encoded as JSON or as a form.
+REQUEST_BYTES = 2 << 20
 #: The server's processes, where there can be several, the threads of all of them, and the fewest of each.
 _PROCESSES, _THREADS, _FEWEST_THREADS = 2, 64, 8
 
@@ -77,6 +80,12 @@ class SiteSettings(BaseModel):
         "finds. New boards are those that began after there were such checks.",
     )
 
+    profiles: Literal["operators", "teachers", "everybody"] = Field(
+        default="operators",
+        description="Who may have accepted submissions profiled by Nsight Compute, on workers whose machines have it. "
+        "Under a profiler a submission is in a jail, without the further locks of other runs.",
+    )
+
     @field_validator("submission_rate")
     @classmethod
     def _rate(cls, value: str) -> str:
@@ -96,14 +105,22 @@ class SiteSettings(BaseModel):
 
 def check_setting(name: str, value: Any) -> Any:
     """Returns the value that a setting takes from ``value``, which may be text. Raises SettingError."""
-    if name not in SiteSettings.model_fields:
-        raise SettingError(
-            f"{name} is not a setting that changes while the site runs: {', '.join(site_setting_names())}"
-        )
+    check_setting_name(name)
     try:
         return getattr(SiteSettings(**{name: value}), name)
     except ValidationError as error:
         raise SettingError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+
+
+def check_setting_name(name: str) -> None:
+    """Raises SettingError, with the nearest name, unless operators may change such a setting while the site runs."""
+    names = site_setting_names()
+    if name not in names:
+        near = difflib.get_close_matches(name.casefold().replace("-", "_"), names, n=1, cutoff=0.5)
+        asked = f"; do you mean {near[0]}?" if near else "."
+        raise SettingError(
+            f"{name} is not a setting that changes while the site runs{asked} There are: {', '.join(names)}"
+        )
 
 
 def site_setting_names() -> list[str]:
@@ -218,8 +235,10 @@ class WebSettings(SiteSettings, Settings):
 
     @property
     def threads(self) -> int:
-        """Returns how many threads each process has. Each may hold a connection, and PostgreSQL allows 100 unless told
-        otherwise."""
+        """Returns how many threads each process has.
+
+        Each may hold a connection, and PostgreSQL allows 100 unless its settings say otherwise.
+        """
         return self.web_threads if self.web_threads is not None else max(_FEWEST_THREADS, _THREADS // self.processes)
 
     @property

@@ -9,9 +9,11 @@ from flask import Flask, g
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from store.models import Notice
+from store.models import Notice, Role
 from store.operation.changed_settings import changed_settings
 from store.people.notices import shown_notices
+from store.teaching.comments import Unread, list_unread
+from web.accounts.visitor import signed_in
 from web.devices import DeviceChoice, device_choices
 from web.services import reader, release_reader, services
 from web.settings import SiteSettings
@@ -34,7 +36,7 @@ def offered_devices() -> list[DeviceChoice]:
 
 
 def register_site(app: Flask) -> None:
-    """Offers ``shown_settings`` and ``shown_notices`` to templates.
+    """Offers ``shown_settings``, ``shown_notices`` and ``unread_comments`` to templates.
 
     They are for pages that must be shown even without the database, such as the one that reports it as unavailable.
     """
@@ -46,7 +48,17 @@ def register_site(app: Flask) -> None:
     def notices() -> Sequence[Notice]:
         return _or_else(lambda: shown_notices(reader(), now=services().clock()), ())
 
-    app.context_processor(lambda: {"shown_settings": settings, "shown_notices": notices})
+    def unread() -> Sequence[Unread]:
+        return _or_else(_unread, ())
+
+    app.context_processor(lambda: {"shown_settings": settings, "shown_notices": notices, "unread_comments": unread})
+
+
+def _unread() -> Sequence[Unread]:
+    visitor = signed_in()
+    if visitor is None:
+        return ()
+    return list_unread(reader(), user_id=visitor.id, as_owner=visitor.role.includes(Role.TEACHER))
 
 
 def _or_else(read: Callable[[], T], otherwise: T) -> T:

@@ -52,8 +52,9 @@ def asm(
     data_dir: DataDir = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for; of a kernel
-    in Triton also its TTIR or TTGIR.
+    """Print the machine code (SASS) or PTX of each kernel, under the source lines that it was made for.
+
+    A kernel in Triton has its TTIR or TTGIR, too.
 
     Each kernel begins with its registers, spills and shared memory, and with how many of its warps a multiprocessor can
     hold. A file that is for a challenge is compiled as the judge does; any other needs none. Exits with 11 if it does

@@ -81,16 +81,19 @@ def _audit(context: WorkerContext, challenge: str, device: DeviceInfo) -> list[d
     """Returns a row for each contender, in the board's new order; entries removed from it come last."""
     audits, worker = need("store.boards.audits", "server"), need("workers.audit", "server")
     errors = need("judge.errors", "judge")
-    pack = context.packs.load().get(challenge)
-    if pack is None:
-        raise UsageError(f"there is no challenge {challenge!r}")
+    registry = need("judge.packs.collection.registry", "judge")
+    try:
+        pack = registry.Registry(dict(context.packs.load()), ()).find(challenge)
+    except registry.UnknownChallenge as error:
+        raise UsageError(str(error)) from None
+    card = need("judge.gpu.calibration", "judge").device_hash(device)
     board = audits.AuditedBoard(challenge, device.key, pack.major)
     with context.sessions.begin() as session:
         before = {entry.submission_public_id: entry.rank for entry in audits.podium(session, board)}
         if not before:
             return []
         try:
-            lease = audits.claim_board(session, board, owner=context.owner, now=context.clock())
+            lease = audits.claim_board(session, board, owner=context.owner, now=context.clock(), card=card)
         except audits.AuditHeldError as error:
             raise CliError(str(error), exit_code=FAILED) from None
     say(f"timing {len(before)} again on {device.name}; Ctrl-C gives up")

@@ -19,6 +19,7 @@ from cli.console import print_json, print_table, print_text, say, stdout
 from cli.errors import CliError, Unreachable, UsageError
 from cli.scores import format_interval, format_score
 from cli.source import DEFAULT_DEVICE, file_of
+from judge.interval import cards_in_words
 
 #: The characters of a search that count.
 _SEARCHED = 100
@@ -112,8 +113,10 @@ def leaderboard(
     with connect(server) as api:
         answer = api.get(f"leaderboards/{quote(slug, safe='')}", device=device)
     entries = items_of(answer, "entries")[:limit]
+    board = answer if isinstance(answer, dict) else {}
+    cards, spread = board.get("cards", []), board.get("card_spread")
     if as_json:
-        print_json({"challenge": slug, "device": device, "entries": entries})
+        print_json({"challenge": slug, "device": device, "entries": entries, "cards": cards, "card_spread": spread})
         return
     if not entries:
         say(f"Nobody has solved {slug} on {device} yet.")
@@ -152,6 +155,8 @@ def leaderboard(
         ),
         right=("rank", "score", "95 % interval", "of roofline", "GB/s", "GFLOP/s"),
     )
+    if sentence := cards_in_words(len(cards), spread):
+        say(sentence)
 
 
 def _audited(entry: BoardEntry) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -11,11 +12,22 @@ from typing import Annotated, Any
 import typer
 
 from cli.commands.local import DataDir
-from cli.extras import need
+from cli.extras import need, need_installed
 from cli.local_setup import local_settings
 
 
+class Format(StrEnum):
+    """The forms of the emulator's report."""
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+    SARIF = "sarif"
+
+
 class Checks(StrEnum):
+    """How much the emulator checks: accesses to memory, or races and uninitialized reads, too."""
+
     DEFAULT = "default"
     FULL = "full"
 
@@ -24,7 +36,7 @@ def _as(kind: str) -> Callable[[str], Any]:
     """Returns a parser for an option's text, the same that ``python -m emulator`` uses."""
 
     def read(text: str) -> Any:
-        command = need("emulator.standalone.command", "judge")
+        command = need("emulator.standalone.command", "emulator")
         try:
             return getattr(command, kind)(text)
         except argparse.ArgumentTypeError as error:
@@ -36,7 +48,10 @@ def _as(kind: str) -> Callable[[str], Any]:
 def emulate(
     program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Found as a shell would.", show_default=False)],
     arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENT", show_default=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The report as JSON, on stdout.")] = False,
+    format: Annotated[
+        Format,
+        typer.Option(help="github annotates lines in a workflow, sarif is for code scanning. All but text: on stdout."),
+    ] = Format.TEXT,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")
     ] = None,
@@ -57,7 +72,7 @@ def emulate(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", parser=_as("seconds_of"), help="Of each launch: ends endless loops."),
+        typer.Option(metavar="SECONDS", parser=_as("seconds_of"), help="Of each launch: ends endless loops; else 600."),
     ] = None,
     instruction_limit: Annotated[
         int | None,
@@ -82,23 +97,33 @@ def emulate(
 
     Its standard streams and its exit code are its own; the report goes to stderr.
     """
-    command = need("emulator.standalone.command", "judge")
+    need_installed("llvmlite", "zstandard", extra="emulator")
+    command = need("emulator.standalone.command", "emulator")
     if gpu is not None and gpu not in command.gpu_names():
         raise typer.BadParameter(f"there are {', '.join(command.gpu_names())}", param_hint="--gpu")
     settings = command.Settings(
         command=(program, *(arguments or ())),
-        as_json=as_json,
+        format=format.value,
         output=output,
         check=check.value,
         profile=profile,
         gpu=gpu,
         cpu_time=cpu_time,
         memory_bytes=memory,
-        wall_s=time_limit,
+        wall_s=time_limit or command.LAUNCH_LIMIT_S,
         warp_instructions=instruction_limit,
         schedule=schedule,
         cache=cache or local_settings(data_dir).data_dir / "emulator",
         threads=threads,
         error_exitcode=error_exitcode,
     )
+    _take_back_own_path()
     raise typer.Exit(command.run(settings))
+
+
+def _take_back_own_path() -> None:
+    """Removes from PYTHONPATH what ``gpujudge.main`` put there: the program may be Python, with modules like ours."""
+    home = str(Path(__file__).resolve().parent.parent.parent)
+    first, _, others = os.environ.get("PYTHONPATH", "").partition(os.pathsep)
+    if first == home:
+        os.environ["PYTHONPATH"] = others

@@ -67,7 +67,7 @@ def export(
         say(language.headline(report))
         raise typer.Exit(need("judge.verdict", "judge").Verdict.COMPILE_ERROR.exit_code)
     if torch:
-        files = need("judge.export.torch_package", "judge").torch_package(call, source.content)
+        files = need("judge.export.torch_package", "judge").torch_package(call, source.content, name)
     else:
         files = need("judge.export.ctypes_package", "judge").ctypes_package(call, artifact)
     for path, content in files.items():

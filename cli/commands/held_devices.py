@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -109,9 +110,13 @@ def _act(key: str) -> Iterator[tuple[Any, Session, Device, datetime]]:
     """Yields the arguments of an action on a device. Raises CliError if there is none, or it cannot be done."""
     administration = need("store.operation.administration", "server")
     with server_database(load_settings()) as session:
-        device = session.get(need("store.models", "server").Device, key)
+        table = need("store.models", "server").Device
+        device = session.get(table, key)
         if device is None:
-            raise CliError(f"no worker has offered a device {key}", hint="See: gpujudge admin device list")
+            known = [one.key for one in session.query(table)]
+            near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+            asked = f"; do you mean {near[0]}?" if near else ""
+            raise CliError(f"no worker has offered a device {key}{asked}", hint="See: gpujudge admin device list")
         try:
             yield administration, session, device, need("store.clock", "server").utc_now()
         except administration.NotPossibleError as error:

@@ -21,8 +21,8 @@ from cli.local_setup import find_device, local_settings, pack_folders, pack_of, 
 from cli.progress import ProgressLine
 from cli.source import DEFAULT_DEVICE, STDIN, Source, read_content, read_sources
 from cli.watching import saves
-from emulator.records import dataclass
 from judge.verdict import Verdict
+from records import dataclass
 
 if TYPE_CHECKING:
     from judge.bench.background import Background
@@ -144,9 +144,18 @@ def judge(
     chosen_cases = _Cases(samples_only, case, custom, is_untimed=untimed)
     if not watch:
         judged = _judge_all(
-            files, challenge, device, language, chosen_cases, chosen, packs, data_dir, precision, as_json=as_json,
+            files,
+            challenge,
+            device,
+            language,
+            chosen_cases,
+            chosen,
+            packs,
+            data_dir,
+            precision,
+            as_json=as_json,
             recheck=recheck,
-        )  # fmt: skip
+        )
         raise typer.Exit(next((one.verdict.exit_code for one in judged if one.verdict is not Verdict.ACCEPTED), 0))
     if as_json:
         raise UsageError("--json prints one object, and --watch judges again and again: leave one of them out")
@@ -155,9 +164,18 @@ def judge(
     for _ in saves([*files, *_headers(files)]):
         try:
             _judge_all(
-                files, challenge, device, language, chosen_cases, chosen, packs, data_dir, precision, as_json=False,
+                files,
+                challenge,
+                device,
+                language,
+                chosen_cases,
+                chosen,
+                packs,
+                data_dir,
+                precision,
+                as_json=False,
                 recheck=recheck,
-            )  # fmt: skip
+            )
         except UsageError as error:  # of what is being written just now
             say(f"error: {error.message}", "bold red")
             if error.hint:
@@ -236,9 +254,15 @@ def _judge_all(
 
 
 def _judge_one(
-    source: Source, device: DeviceInfo, cases: _Cases, seed: int, packs: list[Path] | None, settings: JudgeSettings,
-    early: EarlyRunners | None, background: Background,
-) -> Judgement:  # fmt: skip
+    source: Source,
+    device: DeviceInfo,
+    cases: _Cases,
+    seed: int,
+    packs: list[Path] | None,
+    settings: JudgeSettings,
+    early: EarlyRunners | None,
+    background: Background,
+) -> Judgement:
     """Judges one source on the cases that were asked for. Raises UsageError."""
     pipeline = need("judge.pipeline", "judge")
     pack = pack_of(source, packs)
@@ -293,9 +317,16 @@ def start_early(device: DeviceInfo, settings: JudgeSettings, *, timed: bool) -> 
 
 
 def judge_source(
-    source: Source, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, mode: Mode, *,
-    early: EarlyRunners | None = None, background: Background | None = None,
-) -> Judgement:  # fmt: skip
+    source: Source,
+    pack: Pack,
+    device: DeviceInfo,
+    seed: int,
+    settings: JudgeSettings,
+    mode: Mode,
+    *,
+    early: EarlyRunners | None = None,
+    background: Background | None = None,
+) -> Judgement:
     """Judges one source and shows its progress on stderr."""
     pipeline = need("judge.pipeline", "judge")
     with ProgressLine() as line:

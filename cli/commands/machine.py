@@ -141,9 +141,10 @@ def _check(settings: WebSettings) -> None:
     """
     if settings.jail == "off" and settings.host not in _OWN_HOSTS:
         raise CliError(
-            f"GPUJUDGE_JAIL=off is for your own code, and {settings.host} is for others too", exit_code=FAILED,
+            f"GPUJUDGE_JAIL=off is for your own code, and {settings.host} is for others too",
+            exit_code=FAILED,
             hint="Leave the jail on, or listen on 127.0.0.1.",
-        )  # fmt: skip
+        )
     open_walls = 0
     for check in essential_checks(settings.judge_settings()):
         if check.required and not check.ok:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The notices that every page shows.", no_args_is_help=True)
 
-_FORMATS = ["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d"]
-
 
 @app.command("post")
 def post(
@@ -28,11 +26,15 @@ def post(
     warning: Annotated[bool, typer.Option("--warning", help="It is about trouble: show it in amber.")] = False,
     begin: Annotated[
         datetime | None,
-        typer.Option("--from", formats=_FORMATS, metavar="TIME", help="As '2026-12-01 18:00', in UTC; else now."),
+        typer.Option(
+            "--from", formats=options.MOMENT_FORMATS, metavar="TIME", help="As '2026-12-01 18:00', in UTC; else now."
+        ),
     ] = None,
     until: Annotated[
         datetime | None,
-        typer.Option("--until", formats=_FORMATS, metavar="TIME", help="The same; else until it is ended."),
+        typer.Option(
+            "--until", formats=options.MOMENT_FORMATS, metavar="TIME", help="The same; else until it is ended."
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -41,9 +43,14 @@ def post(
     with server_database(load_settings()) as session:
         try:
             notice = notices.post_notice(
-                session, command_actor(), text, kind="warning" if warning else "info", now=now, starts_at=_utc(begin),
-                ends_at=_utc(until),
-            )  # fmt: skip
+                session,
+                command_actor(),
+                text,
+                kind="warning" if warning else "info",
+                now=now,
+                starts_at=options.in_utc(begin),
+                ends_at=options.in_utc(until),
+            )
         except notices.NoticeError as error:
             raise UsageError(str(error)) from None
     if as_json:
@@ -73,10 +80,6 @@ def end(number: Annotated[int, typer.Argument(metavar="NUMBER", help="As `list` 
         if notices.end_notice(session, command_actor(), number, now=now) is None:
             raise CliError(f"there is no notice {number} that has not ended", hint="See: gpujudge admin notice list")
     say(f"notice {number} has ended")
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return None if moment is None else moment.replace(tzinfo=UTC)
 
 
 def _plain(notice: Notice, now: datetime) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import subprocess
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -96,9 +97,14 @@ def add(
     load_pack = need("judge.packs.collection.loader", "judge").load_pack
     errors = need("judge.packs.errors", "judge")
     with tempfile.TemporaryDirectory(prefix="gpujudge-packs-") as scratch:
-        folders = list(_packs_in(_fetch(source, Path(scratch))))
-        if not folders:
+        given = list(_packs_in(_fetch(source, Path(scratch))))
+        if not given:
             raise UsageError(f"{source} has no challenge: a folder with a challenge.toml")
+        names = [folder.name for folder in given]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise UsageError(f"{source} has several challenges named {twice}, and nothing was added: add one by itself")
+        # Without links before anything reads it: a link could lead anywhere on this machine.
+        folders = [_plain_copy(folder, Path(scratch) / "plain" / folder.name) for folder in given]
         for folder in folders:
             try:
                 load_pack(folder)
@@ -135,12 +141,12 @@ def _fetch(source: str, scratch: Path) -> Path:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 _bound(sum(entry.file_size for entry in archive.infolist()))
-                archive.extractall(target)
+                archive.extractall(target)  # noqa: S202 (ZipFile drops roots and ..)
         else:
             with tarfile.open(path) as archive:
                 _bound(sum(entry.size for entry in archive))
                 archive.extractall(target, filter="data")
-    except (tarfile.TarError, zipfile.BadZipFile) as error:
+    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"{source} cannot be unpacked: {error}") from None
     return target
 
@@ -157,13 +163,23 @@ def _packs_in(folder: Path) -> Iterator[Path]:
 
 
 def _put(folder: Path, target: Path) -> None:
-    """Copies a pack beside its place first, so that a server never reads half of it."""
-    new = target.with_name(f".{target.name}.new")
-    shutil.rmtree(new, ignore_errors=True)
-    # A link could lead anywhere on this machine.
-    shutil.copytree(
-        folder, new, symlinks=True, ignore=lambda where, names: [n for n in names if (Path(where) / n).is_symlink()]
-    )
+    """Copies a pack beside its place first, so that a server never reads half of it, and no failure loses the old."""
+    new, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
+    for each in (new, old):
+        shutil.rmtree(each, ignore_errors=True)
+    shutil.copytree(folder, new)
     if target.exists():
-        shutil.rmtree(target)
+        target.rename(old)
     new.rename(target)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _plain_copy(folder: Path, target: Path) -> Path:
+    """Copies a pack's folders and plain files."""
+
+    def others(where: str, names: list[str]) -> list[str]:
+        paths = {name: Path(where) / name for name in names}
+        return [name for name, path in paths.items() if path.is_symlink() or not (path.is_file() or path.is_dir())]
+
+    shutil.copytree(folder, target, ignore=others)
+    return target

@@ -21,9 +21,9 @@ from cli.errors import NOT_ALLOWED, RATE_LIMITED, CliError, Unreachable, UsageEr
 from cli.kernel_files import kernel_paths, read_kernel
 from cli.result_lines import ResultLines
 from cli.source import DEFAULT_DEVICE
-from emulator.records import dataclass
 from judge.batch.kernels import Kernel, Result
 from judge.verdict import Verdict
+from records import dataclass
 
 app = typer.Typer(help="Many kernels through a server's queue.", no_args_is_help=True)
 
@@ -129,9 +129,15 @@ class _Sender:
     """Keeps up to ``window`` submissions unfinished, and writes each one's line when it is judged."""
 
     def __init__(
-        self, api: Api, results: ResultLines, device: str, window: int, total: int, *,
+        self,
+        api: Api,
+        results: ResultLines,
+        device: str,
+        window: int,
+        total: int,
+        *,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         from cli.batch import Progress
 
         self._api = api
@@ -168,9 +174,11 @@ class _Sender:
                 self._add(each, "", {})
             else:
                 body = {
-                    "challenge": each.kernel.challenge, "device": self._device, "mode": "submit",
+                    "challenge": each.kernel.challenge,
+                    "device": self._device,
+                    "mode": "submit",
                     "source": each.kernel.source.decode("utf-8", "surrogateescape"),
-                }  # fmt: skip
+                }
                 try:
                     answer = self._api.post("submissions", body, idempotency_key=each.key)
                 except Unreachable:

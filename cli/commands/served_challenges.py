@@ -50,7 +50,8 @@ def rejudge(
     slug: options.Slug,
     reason: Annotated[str, typer.Argument(help="Why. The log keeps it.", show_default=False)],
     version: Annotated[
-        str | None, typer.Option(metavar="VERSION", help="Only what this version judged.", show_default=False)
+        str | None,
+        typer.Option("--version", metavar="VERSION", help="Only what this version judged.", show_default=False),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also what the present version has judged until now.")
@@ -61,18 +62,28 @@ def rejudge(
     if not reason.strip():
         raise UsageError("give a reason: the log keeps it")
     settings = load_settings()
-    pack = need("judge.packs.collection.live", "server").LivePacks(settings.pack_paths).get(slug)
-    if pack is None:
-        raise CliError(f"this site serves no challenge {slug}", hint="See: gpujudge admin challenge list")
+    served = need("judge.packs.collection.live", "server").LivePacks(settings.pack_paths)
+    registry = need("judge.packs.collection.registry", "judge")
+    try:
+        pack = registry.Registry(dict(served), ()).find(slug)
+    except registry.UnknownChallenge as error:
+        raise CliError(str(error), hint="See: gpujudge admin challenge list") from None
     administration, now = need("store.operation.administration", "server"), need("store.clock", "server").utc_now()
     before = now if everything else None
     done, more = 0, True
     while more:
         with server_database(settings) as session:
             count, more = administration.rejudge_many(
-                session, command_actor(), slug, reason.strip(), digest=pack.digest, version=version,
-                judged_before=before, limit=_BATCH, now=now,
-            )  # fmt: skip
+                session,
+                command_actor(),
+                slug,
+                reason.strip(),
+                digest=pack.digest,
+                version=version,
+                judged_before=before,
+                limit=_BATCH,
+                now=now,
+            )
         done += count
     if done:
         ring_builders(settings)

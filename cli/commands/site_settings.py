@@ -59,8 +59,11 @@ def set_(
 def reset(name: Name) -> None:
     """Give a setting the environment's value again."""
     settings = load_settings()
-    if name not in need("web.settings", "server").site_setting_names():
-        raise UsageError(f"there is no setting {name} to reset", hint="See: gpujudge admin setting list")
+    module = need("web.settings", "server")
+    try:
+        module.check_setting_name(name)
+    except module.SettingError as error:
+        raise UsageError(str(error)) from None
     now = need("store.clock", "server").utc_now()
     with server_database(settings) as session:
         changed = need("store.operation.changed_settings", "server").reset_setting(

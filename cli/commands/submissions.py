@@ -58,9 +58,16 @@ def submit(
     another once it is judged. A rate limit is waited out.
     """
     _send(
-        "submit", files, challenge, device, language, no_wait=no_wait, server=server, as_json=as_json,
+        "submit",
+        files,
+        challenge,
+        device,
+        language,
+        no_wait=no_wait,
+        server=server,
+        as_json=as_json,
         retry_key=retry_key,
-    )  # fmt: skip
+    )
 
 
 def run(

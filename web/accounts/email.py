@@ -10,9 +10,9 @@ from store.models import User
 from store.people import accounts
 from store.people.links import Purpose, create_link, end_links, find_link, use_link
 from store.teaching.roster import claim_invitations
+from web.accounts.account_page import account_page
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import ConfirmForm, EmailForm
-from web.accounts.page import account_page
 from web.accounts.recovery import base_url
 from web.accounts.visitor import login_required, require_visitor
 from web.mail import Mail

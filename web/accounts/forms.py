@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from flask_wtf import FlaskForm
-from wtforms import BooleanField, Field, HiddenField, PasswordField, SelectField, StringField
+from wtforms import BooleanField, Field, HiddenField, PasswordField, SelectField, StringField, ValidationError
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import EqualTo, InputRequired, Length, Optional, Regexp
 
 from store.models import Role
+from store.people.email_addresses import address_fault
 from store.people.names import USERNAME
 from store.people.passwords import weakness
 from web.accounts.visitor import signed_in
-from web.mail import ADDRESS
+from web.form_fields import TypedForm
 
 #: NIST SP 800-63B: require length, not character classes. The upper bound limits the cost of hashing.
 PASSWORD = Length(min=8, max=256, message="A password has at least 8 characters.")
 
 
-EMAIL = Regexp(f"^(?:{ADDRESS.pattern})$", message="Enter an address such as ada@example.org.")
+def email_field(label: str) -> StringField:
+    """Returns a field for an e-mail address, which may be left empty."""
+    return StringField(label, [Optional(), _check_address])
+
+
+def _check_address(_form: FlaskForm, field: Field) -> None:
+    """Refuses a wrong address. Raises ValidationError."""
+    if (fault := address_fault(field.data or "")) is not None:
+        raise ValidationError(f"{fault} Enter an address such as ada@example.org.")
 
 
 def refuse_weak(field: Field, *, username: str) -> bool:
@@ -52,7 +61,7 @@ class SignUpForm(NameForm):
     """Creates an account."""
 
     password = PasswordField("Password", [InputRequired("Choose a password."), PASSWORD])
-    email = StringField("E-mail", [Optional(), EMAIL])
+    email = email_field("E-mail")
     invite = HiddenField()
 
 
@@ -63,7 +72,7 @@ class LogInForm(FlaskForm):
     password = PasswordField("Password", [InputRequired("Your password."), Length(max=256)])
 
 
-class TokenForm(FlaskForm):
+class TokenForm(TypedForm):
     """Creates an API token."""
 
     name = StringField("Name", [InputRequired("Say what it is for."), Length(max=100)])
@@ -82,7 +91,7 @@ class TokenForm(FlaskForm):
     )
 
     def __init__(self, **given: object) -> None:
-        super().__init__(**given)  # type: ignore[no-untyped-call]
+        super().__init__(**given)
         visitor = signed_in()
         if visitor is not None and visitor.role.includes(Role.OPERATOR):
             admin = SelectChoice("read submit admin", "read, submit, and do what operators do")
@@ -115,7 +124,7 @@ class ResetForm(FlaskForm):
 class EmailForm(FlaskForm):
     """Changes the e-mail address of the logged-in account."""
 
-    email = StringField("E-mail", [Optional(), EMAIL])
+    email = email_field("E-mail")
     email_password = own_password()
 
 

@@ -10,9 +10,9 @@ from werkzeug.wrappers import Response
 
 from store.models import User
 from store.people.personal_data import close_account, write_export
+from web.accounts.account_page import account_page
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import CloseForm
-from web.accounts.page import account_page
 from web.accounts.visitor import login_required, require_visitor
 from web.rates import limit_log_ins
 from web.services import reader, services, transaction

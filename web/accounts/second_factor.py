@@ -9,9 +9,9 @@ from werkzeug.wrappers import Response
 
 from store.models import User
 from store.people import second_factor
+from web.accounts.account_page import account_page
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import CodeForm, SecondFactorOffForm
-from web.accounts.page import account_page
 from web.accounts.visitor import login_required, require_visitor, start_session
 from web.problems import Problem
 from web.rates import limit_codes, limit_log_ins
@@ -85,7 +85,7 @@ def turn_on() -> str | Response | tuple[str, int]:
             return redirect(url_for("accounts.turn_on"))
         form.code.errors = ("That code is wrong. Is the clock of your device right?",)
     picture = segno.make(second_factor.app_address(secret, username=visitor.username), error="m")
-    svg = Markup(picture.svg_inline(scale=5, dark="#000", light="#fff"))  # made of digits and paths alone
+    svg = Markup(picture.svg_inline(scale=5, dark="#000", light="#fff"))  # noqa: S704 (made of digits and paths alone)
     page = render_template("accounts/second_factor.html", form=form, svg=svg, secret=secret)
     return (page, 422) if form.errors else page
 

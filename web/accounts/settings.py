@@ -10,16 +10,16 @@ from werkzeug.wrappers import Response
 from store.models import User
 from store.people import accounts, sessions
 from store.people.passwords import hash_password
+from web.accounts.account_page import account_page
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import PasswordForm, TokenForm, refuse_weak
-from web.accounts.page import account_page
 from web.accounts.visitor import end_session, login_required, require_visitor, start_session
 from web.problems import Problem, sentence
 from web.rates import limit_log_ins
 from web.services import services, transaction
 
 #: Where the cookie carries a new token's text from the form to the page that shows it once.
-_NEW_TOKEN = "new_token"
+_NEW_TOKEN = "new_token"  # noqa: S105 (the name of a field)
 
 
 def register(blueprint: Blueprint) -> None:

@@ -14,7 +14,7 @@ from store.operation.changed_settings import change_setting, changed_settings, r
 from store.people.notices import NoticeError, end_notice, list_notices, post_notice
 from web.admin.acting import acting
 from web.admin.forms import NoticeForm
-from web.problems import Problem, sentence
+from web.problems import Problem, sentence, unknown
 from web.services import reader, services
 from web.settings import SettingError, SiteSettings, check_setting, site_setting_names
 from web.site import site_settings
@@ -55,9 +55,14 @@ def post() -> Response | tuple[str, int]:
     try:
         with acting("The notice is posted.") as (writer, actor):
             post_notice(
-                writer, actor, form.text.data, kind=form.kind.data, now=services().clock(),
-                starts_at=_utc(form.starts_at.data), ends_at=_utc(form.ends_at.data),
-            )  # fmt: skip
+                writer,
+                actor,
+                form.text.data,
+                kind=form.kind.data,
+                now=services().clock(),
+                starts_at=_utc(form.starts_at.data),
+                ends_at=_utc(form.ends_at.data),
+            )
     except NoticeError as error:
         form[error.field].errors = (sentence(str(error)),)
         return _page(form), 422
@@ -124,9 +129,9 @@ def setting_rows(wrong: tuple[str, str, str] | None = None) -> list[SettingRow]:
 
 
 def require_setting(name: str) -> None:
-    """Raises Problem 404 unless there is such a setting."""
+    """Raises Problem 404, with the nearest names, unless there is such a setting."""
     if name not in site_setting_names():
-        raise Problem(404, "not_found", "There is no such setting.")
+        raise unknown("setting", name, site_setting_names())
 
 
 def _utc(moment: datetime | None) -> datetime | None:

@@ -21,9 +21,9 @@ from store.operation.administration import (
 from store.people.accounts import find_user
 from store.submissions import get_submission, search_submissions
 from web.admin.acting import acting, given_reason
+from web.challenges.shown import find_pack
 from web.problems import Problem
 from web.services import reader, services
-from web.submissions.accepting import find_pack
 
 PAGE = 50
 #: Judged again with one click: more would hold the database's writer for too long.
@@ -63,7 +63,7 @@ def submissions() -> str:
         older=found[PAGE - 1].public_id if len(found) > PAGE else None,
         given=given,
         verdicts=list(Verdict),
-        packs=services().packs,
+        packs=services().all_packs,
     )
 
 
@@ -102,7 +102,7 @@ def on_board(public_id: str) -> Response:
 
 def rejudge_challenge(slug: str) -> Response:
     """Judges submissions again that another version of the challenge judged, or all: up to BATCH, the newest first."""
-    digest, reason = find_pack(services(), slug).digest, given_reason()
+    digest, reason = find_pack(slug).digest, given_reason()
     before = read_moment(request.form.get("before", "")) if request.form.get("which") == "all" else None
     with acting() as (writer, actor):
         count, more = rejudge_many(

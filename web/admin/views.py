@@ -47,7 +47,7 @@ def queue() -> str:
 @blueprint.get("/challenges")
 def challenges() -> str:
     """Renders the challenges' versions, and what is wrong with those that did not load."""
-    packs = services().packs
+    packs = services().all_packs
     before = submissions.read_moment(request.args.get("before", ""))
     return render_template(
         "admin/challenges.html",

@@ -7,7 +7,8 @@ from datetime import timedelta
 from flask import Blueprint
 
 from store.models import Role, User
-from store.people.accounts import ADMIN_SCOPE, SCOPES, AccountError, create_token
+from store.people import accounts
+from store.people.accounts import ADMIN_SCOPE, SCOPES, AccountError
 from store.people.second_factor import use_code
 from web.accounts.credentials import check_credentials
 from web.api import schemas
@@ -22,13 +23,13 @@ TAG = "accounts"
 
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
-    blueprint.add_url_rule("/tokens", view_func=make_token, methods=["POST"])
-    blueprint.add_url_rule("/me", view_func=me)
+    blueprint.add_url_rule("/tokens", view_func=create_token, methods=["POST"])
+    blueprint.add_url_rule("/me", view_func=get_me)
 
 
 @operation(schemas.Token, 400, 401, 403, 409, 413, 415, 422, 429, status=201, token=False, tag=TAG)
 @limit_log_ins
-def make_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
+def create_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
     """Creates a token for a user name and a password."""
     user = check_credentials(json.username, json.password)
     if user is None:
@@ -43,7 +44,7 @@ def make_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
             ):
                 message = "This account has a second factor. Send its code, or make a token on the account page."
                 raise Problem(401, "second_factor", message)
-            token, text = create_token(
+            token, text = accounts.create_token(
                 writer,
                 user=writer.get_one(User, user.id),
                 name=json.name,
@@ -59,6 +60,6 @@ def make_token(json: schemas.TokenRequest) -> tuple[schemas.Token, int]:
 
 @token_required
 @operation(schemas.Me, tag=TAG)
-def me() -> schemas.Me:
+def get_me() -> schemas.Me:
     """Returns the owner of the token."""
     return schemas.Me(username=api_visitor().username)

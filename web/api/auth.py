@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar, cast
 
 from flask import g, request
 
@@ -34,6 +34,17 @@ def scope_required(scope: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
+def token_welcome(view: Callable[P, R]) -> Callable[P, R]:
+    """Lets requests without a token through, as nobody's; one that brings a token needs a valid one."""
+
+    @functools.wraps(view)
+    def welcomed(*args: P.args, **kwargs: P.kwargs) -> R:
+        g.api_visitor = _visitor_of_token("read") if "Authorization" in request.headers else None
+        return view(*args, **kwargs)
+
+    return welcomed
+
+
 token_required = scope_required("read")
 submit_token_required = scope_required("submit")
 
@@ -54,6 +65,16 @@ def api_visitor() -> Visitor:
     """Returns the token's owner. Call it only in views behind ``token_required``."""
     visitor: Visitor = g.api_visitor
     return visitor
+
+
+def token_owner() -> Visitor | None:
+    """Returns the owner of the token that the request has, even where none is needed; None for none that is valid."""
+    if "api_visitor" not in g:
+        try:
+            g.api_visitor = _visitor_of_token("read") if "Authorization" in request.headers else None
+        except Problem:
+            g.api_visitor = None
+    return cast("Visitor | None", g.api_visitor)
 
 
 def _visitor_of_token(scope: str) -> Visitor:

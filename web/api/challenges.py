@@ -13,9 +13,10 @@ from web.api import schemas
 from web.api.spec import operation, revalidated
 from web.challenges.hints import shown_statement
 from web.challenges.search import search
+from web.challenges.shown import find_pack, shown_packs
 from web.devices import device_choices
 from web.services import reader, services
-from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language
 from web.submissions.languages import missing
 
 TAG = "challenges"
@@ -24,8 +25,8 @@ TAG = "challenges"
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/challenges", view_func=list_challenges)
-    blueprint.add_url_rule("/challenges/<slug>", view_func=show_challenge)
-    blueprint.add_url_rule("/challenges/<slug>/starter", view_func=starter)
+    blueprint.add_url_rule("/challenges/<slug>", view_func=get_challenge)
+    blueprint.add_url_rule("/challenges/<slug>/starter", view_func=get_starter)
     blueprint.add_url_rule("/devices", view_func=list_devices)
 
 
@@ -33,19 +34,19 @@ def register(blueprint: Blueprint) -> None:
 @operation(schemas.ChallengeList, 304, 422, token=False, tag=TAG)
 def list_challenges(query: schemas.ChallengeQuery) -> schemas.ChallengeList:
     """Lists all challenges, or those that ``q`` finds, the best first."""
-    packs = services().packs
+    packs = shown_packs()
     found = search(query.q, packs) if query.q.strip() else packs
     return schemas.ChallengeList(challenges=[schemas.ChallengeSummary(**_summary(packs[slug])) for slug in found])
 
 
 @revalidated
 @operation(schemas.Challenge, 304, 404, token=False, tag=TAG)
-def show_challenge(slug: str) -> schemas.Challenge:
+def get_challenge(slug: str) -> schemas.Challenge:
     """Returns one challenge with its statement, starter, signature, limits and cases.
 
     While a class has an assignment that hides the hints, the statement has none.
     """
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     return schemas.Challenge(
         **_summary(pack),
         statement=shown_statement(pack, None)[0],
@@ -64,9 +65,9 @@ def show_challenge(slug: str) -> schemas.Challenge:
 
 @revalidated
 @operation("text/plain", 304, 404, 422, token=False, tag=TAG)
-def starter(slug: str, query: schemas.StarterQuery) -> FlaskResponse:
+def get_starter(slug: str, query: schemas.StarterQuery) -> FlaskResponse:
     """Returns the starter as text, in the language asked for or the challenge's first."""
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     return FlaskResponse(pack.in_language(chosen_language(pack, query.language)).starter(), mimetype="text/plain")
 
 

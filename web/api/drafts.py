@@ -10,32 +10,33 @@ from web.api import draft_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
 from web.api.spec import operation
 from web.challenges.drafts import store_draft
+from web.challenges.shown import find_pack
 from web.problems import Problem
-from web.services import reader, services
-from web.submissions.accepting import chosen_language, find_pack
+from web.services import reader
+from web.submissions.accepting import chosen_language
 
 TAG = "drafts"
 
 
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
-    blueprint.add_url_rule("/challenges/<slug>/draft", view_func=show_draft)
-    blueprint.add_url_rule("/challenges/<slug>/draft", view_func=put_draft, methods=["PUT"])
+    blueprint.add_url_rule("/challenges/<slug>/draft", view_func=get_draft)
+    blueprint.add_url_rule("/challenges/<slug>/draft", view_func=save_draft, methods=["PUT"])
 
 
 @token_required
 @operation(schemas.Draft, 404, tag=TAG)
-def show_draft(slug: str) -> schemas.Draft:
+def get_draft(slug: str) -> schemas.Draft:
     """Returns the newest draft for a challenge."""
-    find_pack(services(), slug)
+    find_pack(slug)
     return _answer(slug, latest_draft(reader(), user_id=api_visitor().id, challenge=slug))
 
 
 @submit_token_required
 @operation(schemas.Draft, 404, 409, 413, 422, tag=TAG)
-def put_draft(slug: str, json: schemas.DraftSave) -> schemas.Draft:
+def save_draft(slug: str, json: schemas.DraftSave) -> schemas.Draft:
     """Saves a draft; the one that it was written on stays in the history. 409 if it was saved elsewhere meanwhile."""
-    language = chosen_language(find_pack(services(), slug), json.language)
+    language = chosen_language(find_pack(slug), json.language)
     saved = store_draft(api_visitor().id, slug, source=json.source, base=json.base, new_spell=True, language=language)
     if saved is None:
         raise Problem(409, "conflict", "The draft was saved elsewhere since that version: read it first.")

@@ -55,14 +55,15 @@ class BoardEntry(Answer):
     """A user's best submission; a smaller value is better.
 
     ``rank`` is 1 + the number of entries whose whole interval (``low`` to ``high``, 95 %; null where nothing varies)
-    lies below this one's ``low``. ``metric`` is ``time_s`` or ``modelled_time_s/GPU/MODEL`` (the emulator's time,
+    lies below this one's ``low``, with ``high`` raised by the board's ``card_spread`` where they were timed on another
+    card. ``metric`` is ``time_s`` or ``modelled_time_s/GPU/MODEL`` (the emulator's time,
     with the modelled GPU and the model's version). An audit times
     the first places again together; ``audited_at`` is its date (null: not audited). ``not_audited`` says why an entry
     that was timed again does not count as audited: its kernels could not be replayed without its host code, or the
     emulator found a fault in it. If either is set, the figures are those of the audit. ``recheck`` is what came of the
     check on the emulator of what a GPU accepted, as in a submission, and ``recheck_headline`` its headline; both are
     null where there is no such check. ``library`` compares the entry with the fastest of the board's ``libraries``;
-    null where there is none.
+    null where there is none. ``card`` names the card that was timed; null for modelled times.
     """
 
     rank: int
@@ -77,6 +78,7 @@ class BoardEntry(Answer):
     high: float | None
     roofline_share: float | None
     medal: Literal["gold", "silver", "bronze"] | None
+    card: str | None
     fingerprint: Fingerprint | None
     submission: str
     created_at: datetime
@@ -103,7 +105,9 @@ class Leaderboard(Answer):
 
     ``next`` is the URL of the next page; null on the last. ``after_giving_up`` lists apart who gave the challenge up.
     ``libraries`` have no rank: the fastest first, empty where none was timed. ``no_library`` says why no library does
-    the task; null where one does, or nobody has named one.
+    the task; null where one does, or nobody has named one. ``cards`` are those on which the whole board was timed, and
+    ``card_spread`` is the largest share by which a kernel takes longer on one card than on another; null while none was
+    timed on two.
     """
 
     challenge: str
@@ -117,3 +121,5 @@ class Leaderboard(Answer):
     after_giving_up: list[MarkedScore]
     libraries: list[LibraryTime]
     no_library: str | None
+    cards: list[str]
+    card_spread: float | None

@@ -13,11 +13,11 @@ from web.services import reader, services
 
 def register(blueprint: Blueprint) -> None:
     """Adds the route to the API's blueprint."""
-    blueprint.add_url_rule("/leaderboards/<slug>", view_func=show_board)
+    blueprint.add_url_rule("/leaderboards/<slug>", view_func=get_leaderboard)
 
 
 @operation(schemas.Leaderboard, 404, 422, token=False, tag="leaderboards")
-def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
+def get_leaderboard(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
     """Returns each user's best entry for a challenge on a device."""
     board = find_board(services(), reader(), slug, query.device, query.limit, query.page, query.language)
     libraries = find_libraries(reader(), board.pack.slug, board.device, board.pack.major, board.metric)
@@ -43,6 +43,7 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
                 high=entry.high,
                 roofline_share=entry.roofline_share,
                 medal=board.medal(entry),
+                card=entry.card,
                 fingerprint=entry.fingerprint,
                 submission=entry.submission_public_id,
                 created_at=entry.created_at,
@@ -79,6 +80,8 @@ def show_board(slug: str, query: schemas.BoardQuery) -> schemas.Leaderboard:
             for each in libraries
         ],
         no_library=board.pack.baselines.none or None,
+        cards=list(board.cards.cards),
+        card_spread=board.cards.spread,
     )
 
 

@@ -8,7 +8,7 @@ from store.boards.ranking import count_boards
 from web.api import people_schemas as schemas
 from web.api.spec import next_page, operation
 from web.people.profile import find_user_shown, read_profile
-from web.people.ranking import majors_of, read_ranking
+from web.people.ranking import public_majors, read_ranking
 from web.services import reader, services
 
 TAG = "people"
@@ -16,14 +16,14 @@ TAG = "people"
 
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
-    blueprint.add_url_rule("/ranking", view_func=show_ranking)
-    blueprint.add_url_rule("/users/<username>", view_func=show_profile)
+    blueprint.add_url_rule("/ranking", view_func=get_ranking)
+    blueprint.add_url_rule("/users/<username>", view_func=get_user)
 
 
 @operation(schemas.Ranking, 422, token=False, tag=TAG)
-def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
+def get_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
     """Returns the users by the points that their best results earn."""
-    boards = count_boards(reader(), majors_of(services().packs))
+    boards = count_boards(reader(), public_majors())
     ranked = read_ranking(services(), reader(), query.device).rows if query.device in {None, *boards} else ()
     users, offset = len(ranked), (query.page - 1) * query.limit
     pages = max(1, -(-users // query.limit))
@@ -43,7 +43,7 @@ def show_ranking(query: schemas.RankingQuery) -> schemas.Ranking:
 
 
 @operation(schemas.Profile, 404, 422, token=False, tag=TAG)
-def show_profile(username: str, query: schemas.ProfileQuery) -> schemas.Profile:
+def get_user(username: str, query: schemas.ProfileQuery) -> schemas.Profile:
     """Returns a user's public profile: solved challenges, and places on boards."""
     user = find_user_shown(reader(), username)
     profile = read_profile(services(), reader(), user, page=query.page, limit=query.limit)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from web.api.stored_form import Answer
 
@@ -13,6 +13,16 @@ from web.api.stored_form import Answer
 NO_NUL = r"^[^\x00]*$"
 LanguageName = Annotated[str, StringConstraints(min_length=1, max_length=32, pattern=NO_NUL)]
 Slug = Annotated[str, StringConstraints(min_length=1, max_length=100, pattern=NO_NUL)]
+
+
+def _in_reach(moment: datetime) -> datetime:
+    """Refuses times that are not instants in UTC, or that databases and pages cannot hold."""
+    if not datetime(2000, 1, 1, tzinfo=UTC) <= moment < datetime(9000, 1, 1, tzinfo=UTC):
+        raise ValueError("give a moment from the year 2000 to 8999")
+    return moment.astimezone(UTC)
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), AfterValidator(_in_reach)]
 
 
 class Body(BaseModel):

@@ -6,32 +6,33 @@ from flask import Blueprint
 from flask import Response as FlaskResponse
 
 from judge.packs.steps import StepTime, read_steps
-from store.teaching.solutions import count_solutions, list_solutions
+from store.teaching import solutions
+from store.teaching.solutions import count_solutions
 from web.api import solution_schemas as schemas
 from web.api.auth import api_visitor, token_required
 from web.api.spec import next_page, operation
-from web.services import reader, services
+from web.challenges.shown import find_pack
+from web.services import reader
 from web.solutions.reading import readable_solution, require_access
-from web.submissions.accepting import find_pack
 
 TAG = "solutions"
 
 
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
-    blueprint.add_url_rule("/challenges/<slug>/solutions", view_func=list_solutions_of)
-    blueprint.add_url_rule("/challenges/<slug>/solutions/<public_id>/source", view_func=show_solution_source)
+    blueprint.add_url_rule("/challenges/<slug>/solutions", view_func=list_solutions)
+    blueprint.add_url_rule("/challenges/<slug>/solutions/<public_id>/source", view_func=get_solution_source)
 
 
 @token_required
 @operation(schemas.SolutionList, 404, 422, tag=TAG)
-def list_solutions_of(slug: str, query: schemas.SolutionQuery) -> schemas.SolutionList:
+def list_solutions(slug: str, query: schemas.SolutionQuery) -> schemas.SolutionList:
     """Returns the reference steps of a challenge with their sources, and what users published."""
-    pack, visitor = find_pack(services(), slug), api_visitor()
+    pack, visitor = find_pack(slug), api_visitor()
     require_access(reader(), pack, visitor)
     count = count_solutions(reader(), challenge=slug)
     pages = max(1, -(-count // query.limit))
-    found = list_solutions(
+    found = solutions.list_solutions(
         reader(), viewer_id=visitor.id, challenge=slug, limit=query.limit, offset=(query.page - 1) * query.limit
     )
     return schemas.SolutionList(
@@ -70,9 +71,9 @@ def list_solutions_of(slug: str, query: schemas.SolutionQuery) -> schemas.Soluti
 
 @token_required
 @operation("application/octet-stream", 404, tag=TAG)
-def show_solution_source(slug: str, public_id: str) -> FlaskResponse:
+def get_solution_source(slug: str, public_id: str) -> FlaskResponse:
     """Returns the source of a published solution, byte for byte."""
-    submission = readable_solution(reader(), find_pack(services(), slug), public_id, api_visitor())
+    submission = readable_solution(reader(), find_pack(slug), public_id, api_visitor())
     return FlaskResponse(submission.source_bytes, mimetype="application/octet-stream")
 
 

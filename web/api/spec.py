@@ -16,6 +16,7 @@ from spectree.utils import get_model_key
 
 from judge import __version__
 from web.api import schemas
+from web.api.field_texts import describe_fields
 from web.errors import PROBLEM_JSON
 from web.problems import Problem
 
@@ -50,6 +51,14 @@ spec = SpecTree(
 )
 
 P = ParamSpec("P")
+
+
+@functools.cache
+def document() -> dict[str, Any]:
+    """Returns the OpenAPI document, with a description of each field. All blueprints must be registered."""
+    made: dict[str, Any] = spec.spec
+    describe_fields(made)
+    return made
 
 
 class Answers(Response):
@@ -103,11 +112,15 @@ def operation(
         **{f"HTTP_{status}": models[0] if models else None},
         **refused,
     )
-    validate = spec.validate(resp=answers, tags=(tag,), security={"token": []} if token else None)
 
     def decorate(view: Callable[P, Any]) -> Callable[P, FlaskResponse]:
         # SpecTree would look the names up in the module of the outermost decorator.
-        view.__annotations__ = get_type_hints(inspect.unwrap(view), include_extras=True)
+        inner = inspect.unwrap(view)
+        view.__annotations__ = get_type_hints(inner, include_extras=True)
+        # Flask lets no two views of a blueprint have one name, and generated clients name their functions by it.
+        validate = spec.validate(
+            resp=answers, tags=(tag,), security={"token": []} if token else None, operation_id=inner.__name__
+        )
         return cast(Callable[P, FlaskResponse], validate(view))
 
     return decorate

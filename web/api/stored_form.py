@@ -40,7 +40,8 @@ class _Description(GenerateJsonSchema):
         number = super().float_schema(schema)
         if not self._depth:
             return number
-        return {"anyOf": [number, {"type": "string", "enum": ["nan", "inf", "-inf"]}]}
+        # No enumeration: generators would name a class for each place.
+        return {"anyOf": [number, {"type": "string", "description": "nan, inf or -inf"}]}
 
 
 class Answer(BaseModel):

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, StringConstraints
 
 from judge import judgement, measurements, recheck
 from judge.compile.source_files import MOST_FILES
+from judge.verdict import Verdict
+from store.models import State
 from web.api.leaderboard_schemas import LibraryRatio
 from web.api.schemas import NO_NUL, Body, LanguageName, Query, Slug
 from web.api.stored_form import Answer, StoredForm
@@ -69,7 +71,7 @@ class Audit(Answer):
     measurement: Measurement | None
 
 
-class Recheck(Answer):
+class RecheckState(Answer):
     """The emulator's findings in a submission that a GPU accepted, run again on the small cases with all checks.
 
     ``outcome`` is ``waiting`` until it was run, ``clean`` where nothing was found, ``warned`` where what was found
@@ -111,7 +113,7 @@ class SubmissionStatus(Answer):
     url: str
     judgement: Judgement | None
     audit: Audit | None
-    recheck: Recheck | None
+    recheck: RecheckState | None
     libraries: list[LibraryRatio]
 
 
@@ -119,8 +121,17 @@ class SubmissionQuery(Query):
     """Selects among the token owner's submissions."""
 
     challenge: Slug | None = None
+    device: Slug | None = None
+    verdict: Annotated[Verdict, Field(strict=False)] | None = None
+    state: Annotated[State, Field(strict=False)] | None = None
     limit: int = Field(50, ge=1, le=100)
     before: Slug | None = None
+
+
+class WaitQuery(Query):
+    """``wait_s``: the response comes when the submission has ended, or after this time in seconds."""
+
+    wait_s: int = Field(0, ge=0, le=30)
 
 
 class SubmissionList(Answer):

@@ -1,4 +1,4 @@
-"""API endpoints for the token owner's submissions. Those of other users answer 404, like missing ones."""
+"""API endpoints for submissions: the token owner's, and to read those whose pages they see. Others answer 404."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from flask import Blueprint, request, url_for
 from flask import Response as FlaskResponse
 from sqlalchemy.orm import Session
 
+from store import submissions
 from store.boards.audits import find_audit, find_audits
 from store.boards.rechecks import WAITING, find_recheck, find_rechecks
-from store.models import Audit, RecheckRequest, Submission, User
+from store.models import FINAL_STATES, Audit, RecheckRequest, Submission, User
 from store.queue.intake import encode_source
 from store.queue.turns import expected_wait, queue_position
-from store.submissions import cancel_submission, get_submission, list_submissions
 from web.api import submission_schemas as schemas
 from web.api.auth import api_visitor, submit_token_required, token_required
 from web.api.leaderboards import library_ratio
 from web.api.spec import next_page, operation
+from web.live import wait_for_end
 from web.problems import Problem
 from web.rates import limit_submissions
-from web.services import reader, services, transaction
+from web.services import reader, release_reader, services, transaction
 from web.submissions.accepting import accept_submission, joined
 from web.submissions.libraries import beside_libraries
 from web.submissions.streaming import Streamed, events_response
+from web.submissions.views import visible_submission
 
 TAG = "submissions"
 
@@ -29,11 +31,11 @@ TAG = "submissions"
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/submissions", view_func=create_submission, methods=["POST"])
-    blueprint.add_url_rule("/submissions", view_func=list_own)
-    blueprint.add_url_rule("/submissions/<public_id>", view_func=show_one)
-    blueprint.add_url_rule("/submissions/<public_id>/events", view_func=list_events)
-    blueprint.add_url_rule("/submissions/<public_id>/cancel", view_func=cancel_one, methods=["POST"])
-    blueprint.add_url_rule("/submissions/<public_id>/source", view_func=show_source)
+    blueprint.add_url_rule("/submissions", view_func=list_submissions)
+    blueprint.add_url_rule("/submissions/<public_id>", view_func=get_submission)
+    blueprint.add_url_rule("/submissions/<public_id>/events", view_func=list_submission_events)
+    blueprint.add_url_rule("/submissions/<public_id>/cancel", view_func=cancel_submission, methods=["POST"])
+    blueprint.add_url_rule("/submissions/<public_id>/source", view_func=get_submission_source)
 
 
 @submit_token_required
@@ -65,12 +67,15 @@ def create_submission(
 
 @token_required
 @operation(schemas.SubmissionList, 422, tag=TAG)
-def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
+def list_submissions(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
     """Lists the token owner's submissions, newest first."""
-    found = list_submissions(
+    found = submissions.list_submissions(
         reader(),
         user=reader().get_one(User, api_visitor().id),
         challenge=query.challenge,
+        device=query.device,
+        verdict=query.verdict,
+        state=query.state,
         limit=query.limit + 1,
         before=query.before,
         with_judgements=True,
@@ -86,10 +91,20 @@ def list_own(query: schemas.SubmissionQuery) -> schemas.SubmissionList:
 
 
 @token_required
-@operation(schemas.SubmissionStatus, 404, tag=TAG)
-def show_one(public_id: str) -> schemas.SubmissionStatus:
-    """Returns a submission's state and, once it is judged, its judgement."""
-    submission = _own(reader(), public_id)
+@operation(schemas.SubmissionStatus, 404, 422, tag=TAG)
+def get_submission(public_id: str, query: schemas.WaitQuery) -> schemas.SubmissionStatus:
+    """Returns the state of a submission whose page the token's owner sees and, once it is judged, its judgement.
+
+    With ``wait_s`` it waits for the end, as long as the server has room for those who wait.
+    """
+    submission = visible_submission(public_id)
+    if query.wait_s and submission.state not in FINAL_STATES and services().polls.acquire(api_visitor().id):
+        release_reader()
+        try:
+            wait_for_end(services().readers, services().event_watcher, public_id, query.wait_s)
+        finally:
+            services().polls.release(api_visitor().id)
+        submission = visible_submission(public_id)
     status = _status(reader(), submission, find_audit(reader(), submission), find_recheck(reader(), submission))
     beside = [library_ratio(each) for each in beside_libraries(reader(), submission)]
     return status.model_copy(update={"libraries": beside})
@@ -97,35 +112,35 @@ def show_one(public_id: str) -> schemas.SubmissionStatus:
 
 @token_required
 @operation((schemas.EventList, "text/event-stream"), 404, 406, 422, tag=TAG)
-def list_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | Streamed:
+def list_submission_events(public_id: str, query: schemas.EventQuery) -> FlaskResponse | Streamed:
     """Streams a submission's progress events, or lists those so far, as ``Accept`` prefers.
 
     In ``text/event-stream`` the data of each stored event is an object of the list, under the event's ``seq`` as id and
     its ``kind`` as name. Besides there are ``hello``, ``position`` (``position`` and ``wait_s``), ``tick`` and ``end``.
     """
-    submission = _own(reader(), public_id)
+    submission = visible_submission(public_id)
     after = request.headers.get("Last-Event-ID", query.after, type=int)
     return events_response(submission, min(max(after, 0), submission.last_event_seq))
 
 
 @token_required
 @operation("application/octet-stream", 404, tag=TAG)
-def show_source(public_id: str) -> FlaskResponse:
+def get_submission_source(public_id: str) -> FlaskResponse:
     """Returns the source of a submission, byte for byte."""
-    return FlaskResponse(_own(reader(), public_id).source_bytes, mimetype="application/octet-stream")
+    return FlaskResponse(visible_submission(public_id).source_bytes, mimetype="application/octet-stream")
 
 
 @submit_token_required
 @operation(schemas.Cancelled, 404, tag=TAG)
-def cancel_one(public_id: str) -> schemas.Cancelled:
+def cancel_submission(public_id: str) -> schemas.Cancelled:
     """Cancels a submission. Does nothing if it has already ended."""
     with transaction() as writer:
         submission = _own(writer, public_id)
-        return schemas.Cancelled(cancelled=cancel_submission(writer, submission, now=services().clock()))
+        return schemas.Cancelled(cancelled=submissions.cancel_submission(writer, submission, now=services().clock()))
 
 
 def _own(session: Session, public_id: str) -> Submission:
-    submission = get_submission(session, public_id)
+    submission = submissions.get_submission(session, public_id)
     if submission is None or submission.user_id != api_visitor().id:
         raise Problem(404, "not_found", "You have no such submission.")
     return submission

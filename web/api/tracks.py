@@ -8,7 +8,8 @@ from judge.tracks.loader import builtin_tracks
 from web.api import schemas
 from web.api.auth import api_visitor, token_required
 from web.api.spec import operation, revalidated
-from web.services import reader, services
+from web.challenges.shown import shown_packs
+from web.services import reader
 from web.tracks.progress import Done, TrackView, read_done, view_track
 from web.tracks.views import find_track
 
@@ -18,23 +19,23 @@ TAG = "tracks"
 def register(blueprint: Blueprint) -> None:
     """Adds the routes to the API's blueprint."""
     blueprint.add_url_rule("/tracks", view_func=list_tracks)
-    blueprint.add_url_rule("/tracks/<slug>", view_func=show_track)
-    blueprint.add_url_rule("/tracks/<slug>/progress", view_func=show_progress)
+    blueprint.add_url_rule("/tracks/<slug>", view_func=get_track)
+    blueprint.add_url_rule("/tracks/<slug>/progress", view_func=get_track_progress)
 
 
 @revalidated
 @operation(schemas.TrackList, 304, token=False, tag=TAG)
 def list_tracks() -> schemas.TrackList:
     """Lists the tracks in their order."""
-    views = [view_track(track, services().packs, Done()) for track in builtin_tracks().tracks]
+    views = [view_track(track, shown_packs(), Done()) for track in builtin_tracks().tracks]
     return schemas.TrackList(tracks=[_summary(view) for view in views if view.steps])
 
 
 @revalidated
 @operation(schemas.Track, 304, 404, token=False, tag=TAG)
-def show_track(slug: str) -> schemas.Track:
+def get_track(slug: str) -> schemas.Track:
     """Returns a track with its challenges, their goals and lessons."""
-    view = view_track(find_track(slug), services().packs, Done())
+    view = view_track(find_track(slug), shown_packs(), Done())
     return schemas.Track(
         **dict(_summary(view)),
         steps=[
@@ -57,10 +58,10 @@ def show_track(slug: str) -> schemas.Track:
 
 @token_required
 @operation(schemas.TrackProgress, 404, tag=TAG)
-def show_progress(slug: str) -> schemas.TrackProgress:
+def get_track_progress(slug: str) -> schemas.TrackProgress:
     """Returns which challenges of a track the token's owner has solved, and whose goals were reached."""
     done = read_done(reader(), user_id=api_visitor().id)
-    view = view_track(find_track(slug), services().packs, done)
+    view = view_track(find_track(slug), shown_packs(), done)
     return schemas.TrackProgress(
         track=view.track.slug,
         solved=[each.step.challenge for each in view.steps if each.status != "new"],

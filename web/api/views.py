@@ -5,13 +5,50 @@ from __future__ import annotations
 from flask import Blueprint, Response, jsonify, request
 from werkzeug.exceptions import UnsupportedMediaType
 
-from web.api import accounts, challenges, drafts, leaderboards, people, solutions, submissions, tracks
+from web.api import (
+    accounts,
+    assignments,
+    challenges,
+    class_platforms,
+    class_staff,
+    class_work,
+    classes,
+    comments,
+    contest_trials,
+    contests,
+    drafts,
+    leaderboards,
+    people,
+    private_packs,
+    solutions,
+    submissions,
+    tracks,
+)
 from web.api.admin import routes as admin
-from web.api.spec import revalidated, spec
+from web.api.spec import document, revalidated
 from web.problems import Problem
 
 blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
-for part in (challenges, drafts, tracks, accounts, submissions, leaderboards, people, solutions, admin):
+for part in (
+    challenges,
+    drafts,
+    tracks,
+    accounts,
+    submissions,
+    leaderboards,
+    people,
+    solutions,
+    contests,
+    contest_trials,
+    classes,
+    class_platforms,
+    class_staff,
+    assignments,
+    class_work,
+    private_packs,
+    comments,
+    admin,
+):
     part.register(blueprint)
 
 
@@ -32,4 +69,4 @@ def read_body() -> None:
 @revalidated
 def openapi() -> Response:
     """Returns the OpenAPI document."""
-    return jsonify(spec.spec)
+    return jsonify(document())

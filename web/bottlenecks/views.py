@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, render_template
 
 from web.bottlenecks.page import PAGES, find_page
+from web.challenges.shown import shown_packs
 from web.problems import Problem
-from web.services import services
 from web.source import highlight_block
 from web.statement import render_statement
 
@@ -32,7 +32,7 @@ def show(slug: str) -> str:
     return render_template(
         "bottlenecks/show.html",
         page=page,
-        pack=services().packs.get(page.challenge),
+        pack=shown_packs().get(page.challenge),
         text=render_statement(page.text()),
         kernels=kernels,
         pages=PAGES,

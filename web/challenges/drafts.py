@@ -9,10 +9,11 @@ from store.drafts import DraftConflictError, draft_versions, find_draft, latest_
 from store.models import Draft
 from store.submissions import encode_source
 from web.accounts.visitor import login_required, require_visitor
+from web.challenges.shown import find_pack
 from web.formatting import size
 from web.problems import Problem
 from web.services import reader, services, transaction
-from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language
 
 
 class DraftSave(BaseModel):
@@ -37,7 +38,7 @@ def register(blueprint: Blueprint) -> None:
 @login_required
 def show_draft(slug: str) -> Response:
     """Returns the draft, or that in a language, as JSON; version 0 with an empty source where there is none."""
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     named = request.args.get("language") or None
     language = None if named is None else chosen_language(pack, named)
     draft = latest_draft(reader(), user_id=require_visitor().id, challenge=slug, language=language)
@@ -47,7 +48,7 @@ def show_draft(slug: str) -> Response:
 @login_required
 def save(slug: str) -> Response:
     """Saves the draft. Answers 409 with the newer draft if it was saved elsewhere meanwhile."""
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     try:
         sent = DraftSave.model_validate_json(request.get_data())
     except ValidationError:
@@ -72,9 +73,15 @@ def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: b
     try:
         with transaction() as writer:
             return save_draft(
-                writer, user_id=user_id, challenge=slug, source=source, base=base, now=services().clock(),
-                new_spell=new_spell, language=language,
-            )  # fmt: skip
+                writer,
+                user_id=user_id,
+                challenge=slug,
+                source=source,
+                base=base,
+                now=services().clock(),
+                new_spell=new_spell,
+                language=language,
+            )
     except DraftConflictError:
         return None
 
@@ -82,7 +89,7 @@ def store_draft(user_id: int, slug: str, *, source: str, base: int, new_spell: b
 @login_required
 def versions(slug: str) -> Response:
     """Lists the versions, newest first, without their sources."""
-    find_pack(services(), slug)
+    find_pack(slug)
     found = draft_versions(reader(), user_id=require_visitor().id, challenge=slug)
     return jsonify([draft_json(draft, with_source=False) for draft in found])
 
@@ -90,7 +97,7 @@ def versions(slug: str) -> Response:
 @login_required
 def show_version(slug: str, version: int) -> Response:
     """Returns one version as JSON."""
-    find_pack(services(), slug)
+    find_pack(slug)
     draft = find_draft(reader(), user_id=require_visitor().id, challenge=slug, version=version)
     if draft is None:
         raise Problem(404, "not_found", "There is no such version of your draft.")
@@ -102,6 +109,8 @@ def draft_json(draft: Draft | None, *, with_source: bool = True) -> dict[str, st
     if draft is None:
         return {"version": 0, "saved_at": None, "source": ""}
     told: dict[str, str | int | None] = {
-        "version": draft.version, "saved_at": draft.saved_at.isoformat(), "language": draft.language,
-    }  # fmt: skip
+        "version": draft.version,
+        "saved_at": draft.saved_at.isoformat(),
+        "language": draft.language,
+    }
     return {**told, "source": draft.source} if with_source else told

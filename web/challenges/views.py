@@ -13,6 +13,7 @@ from store.drafts import latest_draft
 from store.models import Submission
 from store.submissions import get_submission, latest_challenge
 from store.teaching.contests import own_running
+from store.teaching.private_packs import is_private_slug
 from web.accounts.visitor import Visitor, signed_in
 from web.bottlenecks.page import find_kernel
 from web.challenges import drafts
@@ -21,10 +22,11 @@ from web.challenges.hints import shown_statement
 from web.challenges.listing import DIFFICULTIES, SORTS, STATUSES, Filters, by_difficulty, challenge_rows
 from web.challenges.search import MAX_CHARACTERS
 from web.challenges.search import search as search_packs
+from web.challenges.shown import find_pack, is_public, shown_packs
 from web.devices import device_choices
 from web.services import reader, services
 from web.statement import render_statement
-from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language
 from web.submissions.forms import SubmissionForm
 from web.submissions.languages import missing
 from web.submissions.links import links_of
@@ -42,7 +44,7 @@ def index() -> str:
     """Renders the challenges that fit the query's filters, in the order that it asks for."""
     visitor = signed_in()
     devices = device_choices(reader(), services().settings, services().clock)
-    packs, tracks = services().packs, builtin_tracks()
+    packs, tracks = shown_packs(), builtin_tracks()
     figures = read_figures(reader())
     done = read_done(reader(), user_id=None if visitor is None else visitor.id)
     rows = challenge_rows(
@@ -86,7 +88,7 @@ def index() -> str:
 def search() -> BaseResponse:
     """Leads to the challenge that the query ``q`` finds first; to the list, which says so, where it finds none."""
     words = request.args.get("q", "").strip()
-    first = next(iter(search_packs(words, services().packs)), None)
+    first = next(iter(search_packs(words, shown_packs())), None)
     if first is None:
         return redirect(url_for("challenges.index", q=words[:MAX_CHARACTERS] or None))
     return redirect(url_for("challenges.show", slug=first))
@@ -119,7 +121,7 @@ def show(slug: str) -> str:
     on a bottleneck, or of the challenge's ``lesson``. It also shows what was judged of that submission, or of the
     draft, if it is still the submission named by ``judged``.
     """
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     visitor = signed_in()
     draft = None if visitor is None else latest_draft(reader(), user_id=visitor.id, challenge=slug)
     languages = [BUILTIN_LANGUAGES.of(name) for name in pack.languages]
@@ -158,8 +160,10 @@ def show(slug: str) -> str:
         hidden=sum(case.group == "hidden" for case in pack.cases),
         solved=slug in done.solved,
         now=services().clock(),
+        public=is_public(slug),
+        private=is_private_slug(slug),
         running=[] if visitor is None else own_running(reader(), slug, user_id=visitor.id, now=services().clock()),
-        place=find_place(builtin_tracks(), slug, services().packs, done),
+        place=find_place(builtin_tracks(), slug, shown_packs(), done),
         devices=device_choices(reader(), services().settings, services().clock),
         form=SubmissionForm(),
         source_bytes=SOURCE_BYTES,
@@ -169,7 +173,7 @@ def show(slug: str) -> str:
 @blueprint.get("/challenges/<slug>/starter")
 def starter(slug: str) -> Response:
     """Returns the starter as a download, in the language that is asked for or the challenge's first."""
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     language = BUILTIN_LANGUAGES.of(chosen_language(pack, request.args.get("language") or None))
     response = Response(language.starter(pack), mimetype="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="{slug}{language.suffixes[0]}"'
@@ -177,8 +181,10 @@ def starter(slug: str) -> Response:
 
 
 def _example(slug: str, name: str) -> tuple[str, str] | tuple[None, None]:
-    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck, and its language; twice None for a
-    name of neither."""
+    """Returns the kernel of the challenge's lesson, or of a page on a bottleneck, and its language.
+
+    Both are None for a name of neither.
+    """
     found = builtin_tracks().of(slug)
     if name == "lesson":
         return (None, None) if found is None or not found[1].lesson else (found[1].kernel(), found[1].language.name)

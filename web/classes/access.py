@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from flask import request
 from sqlalchemy.orm import Session
@@ -11,9 +12,11 @@ from store.models import Assignment, Class, ClassMember, Role, StaffRole
 from store.operation.operator_log import Actor, record_action
 from store.people.accounts import find_user
 from store.teaching import classes
-from store.teaching.grades import Gradebook, read_gradebook, yardsticks
+from store.teaching.grades import Gradebook, count_judged_again, read_gradebook, yardsticks
+from store.teaching.private_packs import Owner
 from store.teaching.rights import Right, Standing, seen_members, sees_member, standing_of
 from web.accounts.visitor import Visitor, require_visitor
+from web.challenges.shown import shown_packs
 from web.problems import Problem
 from web.services import reader, services
 
@@ -82,9 +85,38 @@ def find_assignment(group: Class, number: int) -> Assignment:
     return found
 
 
+def seen_assignments(group: Class) -> Sequence[Assignment]:
+    """Returns the assignments that the visitor sees: members those that have opened."""
+    found, now = classes.list_assignments(reader(), group), services().clock()
+    teaches = standing(require_visitor(), group) is not None
+    return [each for each in found if teaches or each.opens_at <= now]
+
+
 def gradebook(group: Class, assignments: Sequence[Assignment], *, user_id: int | None = None) -> Gradebook:
     """Returns the gradebook of assignments of a class, with the medals and times of the challenges as they are now."""
-    return read_gradebook(reader(), group, assignments, yardsticks=yardsticks(services().packs), user_id=user_id)
+    return read_gradebook(reader(), group, assignments, yardsticks=yardsticks(shown_packs()), user_id=user_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """How many submissions that grades may come from are being judged, and how many of these not for the first time."""
+
+    waiting: int = 0
+    again: int = 0
+
+    def __str__(self) -> str:
+        """Returns it as a sentence, empty where nothing is being judged."""
+        if not self.waiting:
+            return ""
+        again = f", {self.again} of them again" if self.again else ""
+        are = "submission is" if self.waiting == 1 else "submissions are"
+        return f"{self.waiting} {are} being judged{again}: grades that may change are left out until then."
+
+
+def pending(book: Gradebook, user_ids: Iterable[int]) -> Pending:
+    """Returns how much of these members' work in a gradebook is being judged."""
+    found = book.waiting(list(user_ids))
+    return Pending(len(found), count_judged_again(reader(), found)) if found else Pending()
 
 
 def record(writer: Session, group: Class, action: str, **details: str) -> None:
@@ -92,3 +124,9 @@ def record(writer: Session, group: Class, action: str, **details: str) -> None:
     visitor = require_visitor()
     actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
     record_action(writer, actor, action, f"class {group.id}", now=services().clock(), title=group.title, **details)
+
+
+def record_pack(writer: Session, owner: Owner, action: str, slug: str) -> None:
+    """Records an action on a pack of a class."""
+    assert isinstance(owner, Class)
+    record(writer, owner, action, challenge=slug)

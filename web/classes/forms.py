@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 
 from flask_wtf import FlaskForm
@@ -17,18 +17,18 @@ from wtforms import (
     ValidationError,
 )
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
+from wtforms.validators import DataRequired, InputRequired, Length, NumberRange, Optional, Regexp
 from wtforms.widgets import PasswordInput
 
 from judge.packs.pack import Pack
 from judge.packs.steps import has_plain_time
 from judge.tracks.loader import builtin_tracks
-from store.models import Assignment, Class, Counts, StaffRole
+from store.models import Assignment, Class, Counts, StaffRole, User
 from store.models.classes import MEDALS
 from store.teaching.points import Taken
 from web.accounts.forms import SignUpForm
 from web.challenges.naming import check_slugs, read_slugs
-from web.form_fields import UtcField
+from web.form_fields import TypedForm, UtcField
 from web.formatting import as_utc
 
 #: The most challenges of an assignment.
@@ -38,7 +38,7 @@ MOST_CHALLENGES = 26
 class ClassForm(FlaskForm):
     """Makes or changes a class."""
 
-    title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
+    title = StringField("Title", [InputRequired("Give it a title."), DataRequired("Give it a title."), Length(max=100)])
     description = TextAreaField("Description, in Markdown", [Length(max=20_000)])
     drops = IntegerField(
         "Assignments left out of each total", [Optional(), NumberRange(0, 50, "From 0 to 50.")], default=0
@@ -51,29 +51,65 @@ class ClassForm(FlaskForm):
         group.drops = self.drops.data or 0
 
 
-class StaffForm(FlaskForm):
+class StaffForm(TypedForm):
     """Makes somebody a teacher or an assistant of a class."""
 
     username = StringField("User name", [InputRequired("Say who."), Length(max=64)])
     role = SelectField("Role", choices=[SelectChoice(role, role) for role in (StaffRole.TEACHER, StaffRole.ASSISTANT)])
     section = SelectField("Section that they see", default="")
 
-    def __init__(self, sections: Collection[str], **given: object) -> None:
-        super().__init__(**given)  # type: ignore[no-untyped-call]
+    def __init__(
+        self, sections: Collection[str], *, find: Callable[[str], User | None], owner_id: int | None, **given: object
+    ) -> None:
+        super().__init__(**given)
+        self._find, self._owner_id = find, owner_id
         self.section.choices = [SelectChoice("", "all"), *(SelectChoice(each, each) for each in sections)]
 
+    def validate_username(self, field: StringField) -> None:
+        """Refuses names of nobody, and the owner's."""
+        user = self._find(field.data or "")
+        if user is None or not user.is_active:
+            raise ValidationError("Nobody has this user name. Ask the person for theirs.")
+        if user.id == self._owner_id:
+            raise ValidationError("This is the owner, who may do everything.")
 
-class CopyForm(FlaskForm):
+
+class CopyForm(TypedForm):
     """Copies a class for another term."""
 
-    title = StringField("Title of the copy", [InputRequired("Give it a title."), Length(max=100)])
+    title = StringField(
+        "Title of the copy", [InputRequired("Give it a title."), DataRequired("Give it a title."), Length(max=100)]
+    )
     opens_at = UtcField("Its first assignment opens, in UTC", [InputRequired("Say when.")])
 
+    def __init__(self, *, earliest: datetime, **given: object) -> None:
+        super().__init__(**given)
+        self._earliest = earliest
 
-class DeleteClassForm(FlaskForm):
+    def validate_opens_at(self, field: UtcField) -> None:
+        """Refuses the past, in which nobody could have sent anything."""
+        if field.data and as_utc(field.data) < self._earliest.replace(second=0):
+            raise ValidationError("This is in the past: the assignments of a copy open from now on.")
+
+    def moment(self) -> datetime:
+        """Returns when the first assignment opens."""
+        assert self.opens_at.data is not None
+        return as_utc(self.opens_at.data)
+
+
+class DeleteClassForm(TypedForm):
     """Deletes a class, named once more."""
 
     confirm_title = StringField("Title of the class, to confirm", [InputRequired("Type the title of the class.")])
+
+    def __init__(self, title: str, **given: object) -> None:
+        super().__init__(**given)
+        self._title = title
+
+    def validate_confirm_title(self, field: StringField) -> None:
+        """Refuses another title."""
+        if (field.data or "").strip() != self._title:
+            raise ValidationError(f"This is not the title. It is: {self._title}")
 
 
 class JoinForm(FlaskForm):
@@ -101,10 +137,10 @@ class NewMemberForm(JoinForm, SignUpForm):
         self.password.widget = PasswordInput(hide_value=False)
 
 
-class AssignmentForm(FlaskForm):
+class AssignmentForm(TypedForm):
     """Makes or changes an assignment."""
 
-    title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
+    title = StringField("Title", [InputRequired("Give it a title."), DataRequired("Give it a title."), Length(max=100)])
     challenges = StringField("Challenges", [InputRequired("Name at least one challenge.")])
     opens_at = UtcField("Opens, in UTC", [InputRequired("Say from when on submissions count.")])
     due_at = UtcField("Due, in UTC", [InputRequired("Say when it is due.")])
@@ -152,7 +188,7 @@ class AssignmentForm(FlaskForm):
     def __init__(
         self, known: Mapping[str, Pack], devices: Collection[tuple[str, str]], *, earliest: datetime, **given: object
     ) -> None:
-        super().__init__(**given)  # type: ignore[no-untyped-call]
+        super().__init__(**given)
         self._known, self._earliest = known, earliest
         self.device.choices = [SelectChoice("", "any"), *(SelectChoice(key, name) for key, name in devices)]
 
@@ -228,16 +264,24 @@ class RosterForm(FlaskForm):
     file = FileField("CSV file", [FileRequired("Choose a file.")])
 
 
-class ExtensionForm(FlaskForm):
+class ExtensionForm(TypedForm):
     """Gives members another deadline; without one, the assignment's."""
 
     usernames = StringField("User names", [Length(max=20_000)])
     section = SelectField("Section", default="")
     due_at = UtcField("Due, in UTC; empty: the deadline of all", [Optional()])
 
-    def __init__(self, sections: Collection[str], **given: object) -> None:
-        super().__init__(**given)  # type: ignore[no-untyped-call]
+    def __init__(self, sections: Collection[str], known: Collection[str], **given: object) -> None:
+        super().__init__(**given)
+        self._known = known
         self.section.choices = [SelectChoice("", "none"), *(SelectChoice(each, each) for each in sections)]
+
+    def validate_usernames(self, _field: StringField) -> None:
+        """Refuses names of nobody in the class, and a form that names nobody."""
+        if unknown := [name for name in self.names if name not in self._known]:
+            raise ValidationError(f"Nobody in the class has these user names: {', '.join(unknown)[:300]}.")
+        if not self.names and not self.section.data:
+            raise ValidationError("Say who: user names, or a section.")
 
     @property
     def names(self) -> list[str]:

@@ -39,9 +39,7 @@ def platform(number: int) -> str:
 @login_required
 def exchange(number: int) -> Response:
     """Has the roster read and points sent as soon as a process gets to it."""
-    taught_class(number, Right.ASSIGN)
-    with transaction() as writer:
-        ask_again(writer, _course(writer, number), now=services().clock())
+    ask_for_exchange(number)
     flash("The roster is read and points are sent within seconds: look here again.", "success")
     return redirect(url_for("classes.platform", number=number), 303)
 
@@ -49,16 +47,29 @@ def exchange(number: int) -> Response:
 @login_required
 def disconnect(number: int) -> Response:
     """Ends the connection. Members, accounts and points that were sent stay."""
-    taught_class(number, Right.OWN)
-    with transaction() as writer:
-        writer.delete(_course(writer, number))
-        record(writer, writer.get_one(Class, number), "class disconnected")
+    end_connection(number)
     flash("The class is connected to no course. Whoever teaches the course can connect it again there.", "success")
     return redirect(url_for("classes.platform", number=number), 303)
 
 
-def _course(writer: Session, number: int) -> LtiCourse:
-    course = course_of(writer, writer.get_one(Class, number))
+def ask_for_exchange(number: int) -> None:
+    """Makes the next exchange of a class with its course due. Raises Problem 404."""
+    taught_class(number, Right.ASSIGN)
+    with transaction() as writer:
+        ask_again(writer, connected_course(writer, number), now=services().clock())
+
+
+def end_connection(number: int) -> None:
+    """Ends the connection of a class to its course. Members, accounts and sent points stay. Raises Problem 404."""
+    taught_class(number, Right.OWN)
+    with transaction() as writer:
+        writer.delete(connected_course(writer, number))
+        record(writer, writer.get_one(Class, number), "class disconnected")
+
+
+def connected_course(session: Session, number: int) -> LtiCourse:
+    """Returns the course that a class is connected to. Raises Problem 404."""
+    course = course_of(session, session.get_one(Class, number))
     if course is None:
         raise Problem(404, "not_found", "This class is connected to no course.")
     return course

@@ -8,12 +8,13 @@ from werkzeug.wrappers import Response
 from store.models import Class
 from store.teaching import classes
 from store.teaching.rights import Right
-from store.teaching.roster import apply_list, list_roster
+from store.teaching.roster import list_roster
 from web.accounts.visitor import login_required
-from web.classes.access import NUMBER, record, taught_class
+from web.classes.access import NUMBER, taught_class
+from web.classes.changes import take_list
 from web.classes.forms import RosterForm
 from web.classes.roster_file import MOST_ROWS, RosterError, read_roster
-from web.services import reader, services, transaction
+from web.services import reader
 
 
 def register(blueprint: Blueprint) -> None:
@@ -34,10 +35,7 @@ def roster(number: int) -> str | Response | tuple[str, int]:
     except RosterError as error:
         form.file.errors = (str(error),)
         return _page(group, form), 422
-    with transaction() as writer:
-        row = writer.get_one(Class, number)
-        change = apply_list(writer, row, people, now=services().clock())
-        record(writer, row, "class roster changed", new=str(change.new), joined=str(change.joined))
+    change = take_list(number, people)
     flash(
         f"The list is taken over: {change.new} new, {change.changed} changed, {change.joined} joined the class, "
         f"{change.left} no longer on the list.",

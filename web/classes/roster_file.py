@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 
+from store.people.email_addresses import address_fault, address_key
 from store.teaching.roster import Person
-from web.mail import ADDRESS
 
 #: The most people in a list.
 MOST_ROWS = 2000
@@ -25,6 +26,9 @@ _NEEDED = ("name", "e-mail")
 _LONGEST = 100
 #: A spreadsheet takes what begins so for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+#: Kinds of characters that turn the direction of what follows them: they would garble a page of names.
+_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 
 
 class RosterError(Exception):
@@ -43,7 +47,7 @@ def read_roster(data: bytes) -> list[Person]:
     lines: dict[tuple[str, str], int] = {}
     for line, cells in rows[1:]:
         person = _person(line, cells, places)
-        for what, value in (("e-mail", person.email.casefold()), ("SIS id", person.sis_id)):
+        for what, value in (("e-mail", address_key(person.email)), ("SIS id", person.sis_id)):
             first = lines.setdefault((what, value), line) if value else line
             if first != line:
                 raise RosterError(f"Line {line}: the {what} {value} is in line {first}, too.")
@@ -54,8 +58,10 @@ def read_roster(data: bytes) -> list[Person]:
 
 
 def _text(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RosterError("The file is in UTF-16. Save it as “CSV UTF-8”.")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
+        raise RosterError("The file is in UTF-16 or UTF-32. Save it as “CSV UTF-8”.")
+    if data.startswith(b"PK"):
+        raise RosterError("The file is a workbook or an archive. Save the list as “CSV UTF-8”.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -109,8 +115,12 @@ def _person(line: int, cells: Sequence[str], places: Mapping[str, int]) -> Perso
     name, email, sis_id = cell("name"), cell("e-mail"), cell("SIS id")
     if not name:
         raise RosterError(f"Line {line} has no name.")
-    if not ADDRESS.fullmatch(email) or len(email) > 254:
-        raise RosterError(f"Line {line}: {email[:100] or 'nothing'} is not an e-mail address.")
+    if (fault := address_fault(email)) is not None:
+        raise RosterError(f"Line {line}: {fault}")
     if sis_id.startswith(FORMULA):
         raise RosterError(f"Line {line}: a SIS id does not begin with {sis_id[0]}.")
-    return Person(name, email, sis_id, cell("section"))
+    section = cell("section")
+    for each in name + sis_id + section:
+        if unicodedata.category(each) == "Cc" or unicodedata.bidirectional(each) in _TURNING:
+            raise RosterError(f"Line {line} has an invisible character, U+{ord(each):04X}. Delete it.")
+    return Person(name, email, sis_id, section)

@@ -8,32 +8,41 @@ from __future__ import annotations
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_limiter import RateLimitExceeded
 from markupsafe import escape
-from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from store.models import Class, Role, User
 from store.people import accounts
-from store.people.accounts import find_user
 from store.people.passwords import HashersBusyError, hash_password
 from store.teaching import classes
 from store.teaching.rights import Right, list_staff
-from store.teaching.roster import claim_invitations
 from web.accounts.email import confirmation_mail, send_later
 from web.accounts.forms import refuse_weak
 from web.accounts.visitor import login_required, redirect_to_log_in, require_visitor, signed_in, start_session
+from web.challenges.uploading import register_uploads
 from web.classes import assignments, exports, grading, matrix, platform, roster, staff
 from web.classes.access import (
     NUMBER,
     gradebook,
     may_make_classes,
     members_seen,
-    record,
+    pending,
+    record_pack,
     standing,
     taught_class,
     visible_class,
 )
+from web.classes.changes import (
+    change_class,
+    delete_class,
+    join_class,
+    leave_class,
+    make_class,
+    remove_member,
+    renew_code,
+    require_maker,
+)
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
-from web.problems import Problem, sentence
+from web.problems import sentence
 from web.rates import count_join, retry_after, wait_s
 from web.services import reader, release_reader, services, transaction
 from web.site import site_settings
@@ -47,6 +56,7 @@ exports.register(blueprint)
 roster.register(blueprint)
 staff.register(blueprint)
 platform.register(blueprint)
+register_uploads(blueprint, f"/{NUMBER}", lambda number: taught_class(number, Right.ASSIGN), record_pack)
 
 #: So long a new member waits while others' passwords are hashed: a class joins in the same minute.
 _HASH_WAIT_S = 30.0
@@ -89,7 +99,7 @@ def join() -> str | Response | tuple[str, int] | tuple[str, int, dict[str, str]]
             _make_member(form, number)
         else:
             with transaction() as writer:
-                _join(writer, number, form, require_visitor().id)
+                join_class(writer, number, known_as=form.known_as.data or "", user_id=require_visitor().id)
     except accounts.AccountError as error:
         assert isinstance(form, NewMemberForm)
         form.username.errors = (sentence(str(error)),)
@@ -117,23 +127,13 @@ def _make_member(form: NewMemberForm, number: int) -> None:
     with transaction() as writer:
         user = accounts.create_user(writer, username=form.username.data, password=None, now=services().clock())
         user.password_hash = hashed
-        _join(writer, number, form, user.id)
+        join_class(writer, number, known_as=form.known_as.data or "", user_id=user.id)
         wanted = form.email.data and site_settings().email != "off"
         mail = confirmation_mail(writer, user=user, email=form.email.data) if wanted else None
         start_session(writer, user)
     if mail is not None:
         send_later(mail)
         flash(f"An e-mail is on its way to {mail.to}: open its link to confirm your address.", "success")
-
-
-def _join(writer: Session, number: int, form: JoinForm | NewMemberForm, user_id: int) -> None:
-    group = writer.get(Class, number)
-    if group is None:
-        raise Problem(409, "class_deleted", "The class was deleted just now.")
-    known_as = " ".join((form.known_as.data or "").split())
-    classes.join(writer, group, user_id=user_id, known_as=known_as, now=services().clock())
-    # Where the teacher's list names the address, it says the name, too.
-    claim_invitations(writer, writer.get_one(User, user_id), now=services().clock())
 
 
 def _join_page(form: JoinForm | NewMemberForm, group: Class | None, busy_s: int | None = None) -> str:
@@ -161,7 +161,10 @@ def show(number: int) -> str:
     members = members_seen(group)
     titles = [(each, escape(each.title), len(each.slugs)) for each in found]
     counts = {
-        who.user_id: [(title, f"{book.counted(each, who.user_id)} of {of}") for each, title, of in titles]
+        who.user_id: [
+            (title, f"{'…' if book.is_waiting(each, who.user_id) else book.counted(each, who.user_id)} of {of}")
+            for each, title, of in titles
+        ]
         for who in members
     }
     return render_template(
@@ -172,6 +175,7 @@ def show(number: int) -> str:
         members=members,
         counts=counts,
         book=book,
+        pending=pending(book, [visitor.id] if teacher is None else [each.user_id for each in members]),
         total=None if teacher is not None else book.total(found, visitor.id, drops=group.drops, now=now),
         member=classes.is_member(reader(), group, user_id=visitor.id),
         teaches=teacher is not None,
@@ -187,22 +191,13 @@ def show(number: int) -> str:
 @login_required
 def make() -> str | Response | tuple[str, int]:
     """Makes a class."""
-    visitor = require_visitor()
-    if not may_make_classes(visitor):
-        raise Problem(404, "not_found", "There is nothing here.")
+    require_maker()
     form = ClassForm()
     if request.method == "GET":
         return render_template("classes/edit.html", form=form, group=None)
     if not form.validate_on_submit():
         return render_template("classes/edit.html", form=form, group=None), 422
-    with transaction() as writer:
-        group = Class(owner_id=visitor.id, code=classes.new_code(), created_at=services().clock())
-        form.apply(group)
-        writer.add(group)
-        writer.flush()
-        record(writer, group, "class made")
-        made = group.id
-    return redirect(url_for("classes.show", number=made), 303)
+    return redirect(url_for("classes.show", number=make_class(form)), 303)
 
 
 @blueprint.route(f"/{NUMBER}/edit", methods=["GET", "POST"])
@@ -211,15 +206,12 @@ def edit(number: int) -> str | Response | tuple[str, int]:
     """Changes a class's title and description."""
     group = taught_class(number, Right.CHANGE)
     form = ClassForm(obj=group)
-    deletion = DeleteClassForm(formdata=None)
+    deletion = DeleteClassForm(group.title, formdata=None)
     if request.method == "GET":
         return _edit_page(form, group, deletion)
     if not form.validate_on_submit():
         return _edit_page(form, group, deletion), 422
-    with transaction() as writer:
-        row = writer.get_one(Class, number)
-        form.apply(row)
-        record(writer, row, "class changed")
+    change_class(number, form)
     return redirect(url_for("classes.show", number=number), 303)
 
 
@@ -234,18 +226,11 @@ def _edit_page(form: ClassForm, group: Class, deletion: DeleteClassForm) -> str:
 def delete(number: int) -> Response | tuple[str, int]:
     """Deletes a class with its memberships, assignments and extensions. Submissions stay with their authors."""
     group = taught_class(number, Right.OWN)
-    deletion = DeleteClassForm()
-    wrong = (deletion.confirm_title.data or "").strip() != group.title
-    if not deletion.validate_on_submit() or wrong:
-        if wrong and not deletion.confirm_title.errors:
-            deletion.confirm_title.errors = (f"This is not the title. It is: {group.title}",)
-        form = ClassForm(formdata=None, obj=group)
-        return _edit_page(form, group, deletion), 422
-    with transaction() as writer:
-        row = writer.get_one(Class, number)
-        record(writer, row, "class deleted")
-        writer.delete(row)
-    flash(f"The class “{group.title}” is deleted.", "success")
+    deletion, title = DeleteClassForm(group.title), group.title
+    if not deletion.validate_on_submit():
+        return _edit_page(ClassForm(formdata=None, obj=group), group, deletion), 422
+    delete_class(number)
+    flash(f"The class “{title}” is deleted.", "success")
     return redirect(url_for("classes.index"), 303)
 
 
@@ -253,11 +238,7 @@ def delete(number: int) -> Response | tuple[str, int]:
 @login_required
 def change_code(number: int) -> Response:
     """Gives the class another code: the old one and its link open nothing more. Who is in stays."""
-    taught_class(number, Right.ENROLL)
-    with transaction() as writer:
-        group = writer.get_one(Class, number)
-        group.code = classes.new_code()
-        record(writer, group, "class code changed")
+    renew_code(number)
     flash("The class has a new code. The old one no longer works.", "success")
     return redirect(url_for("classes.show", number=number), 303)
 
@@ -267,8 +248,7 @@ def change_code(number: int) -> Response:
 def leave(number: int) -> Response:
     """Takes the visitor out of a class."""
     visible_class(number)
-    with transaction() as writer:
-        classes.leave(writer, writer.get_one(Class, number), user_id=require_visitor().id)
+    leave_class(number)
     flash("You left the class: its teacher no longer sees your work. If you join again, it counts again.", "success")
     return redirect(url_for("classes.index"), 303)
 
@@ -277,11 +257,6 @@ def leave(number: int) -> Response:
 @login_required
 def remove(number: int, username: str) -> Response:
     """Takes a member out of a class."""
-    taught_class(number, Right.ENROLL)
-    with transaction() as writer:
-        group, user = writer.get_one(Class, number), find_user(writer, username)
-        if user is None or not classes.leave(writer, group, user_id=user.id):
-            raise Problem(404, "not_found", "Nobody in the class has this user name.")
-        record(writer, group, "class member removed", user=user.username)
+    remove_member(number, username)
     flash(f"{username} is no longer in the class. Change the code to keep them from joining again.", "success")
     return redirect(url_for("classes.show", number=number), 303)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from flask_wtf import FlaskForm
@@ -19,12 +20,13 @@ from wtforms import (
     ValidationError,
 )
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import InputRequired, Length, NumberRange, Optional, Regexp
+from wtforms.validators import DataRequired, InputRequired, Length, NumberRange, Optional, Regexp
 
 from store.models import Contest, Scoring
 from store.people.addresses import addresses_of, is_public
+from store.teaching.contests import Entry
 from web.challenges.naming import check_slugs, read_slugs
-from web.form_fields import UtcField
+from web.form_fields import TypedForm, UtcField
 from web.formatting import as_utc
 
 #: A target as it is typed, and its units in seconds.
@@ -41,11 +43,15 @@ class JoinForm(FlaskForm):
     team_name = StringField("Name of a new team")
     team_code = StringField("or code of a team", [Length(max=32)])
 
+    def entry(self) -> Entry:
+        """Returns the entry that the form gives."""
+        return Entry(self.code.data or "", self.team_name.data or "", self.team_code.data or "")
 
-class ContestForm(FlaskForm):
+
+class ContestForm(TypedForm):
     """Makes or changes a contest. Times are in UTC."""
 
-    title = StringField("Title", [InputRequired("Give it a title."), Length(max=100)])
+    title = StringField("Title", [InputRequired("Give it a title."), DataRequired("Give it a title."), Length(max=100)])
     slug = StringField(
         "Address",
         [
@@ -85,16 +91,22 @@ class ContestForm(FlaskForm):
         "From the start to the end, the solutions of its challenges are closed to everybody", default=True
     )
 
+    hides_challenges = BooleanField("Until the start, its challenges are hidden from everybody but you and operators")
+
     def __init__(
         self,
         known: Collection[str],
         devices: Collection[tuple[str, str]],
         *,
         private_webhooks: bool,
+        not_to_hide: Callable[[list[str]], Mapping[str, str]],
+        now: datetime,
         **given: object,
     ) -> None:
-        super().__init__(**given)  # type: ignore[no-untyped-call]
+        """``not_to_hide`` returns why some of the named challenges cannot be hidden, by name."""
+        super().__init__(**given)
         self._known, self._private_webhooks = known, private_webhooks
+        self._not_to_hide, self._now = not_to_hide, now
         self.devices.choices = list(devices)
 
     @property
@@ -132,6 +144,13 @@ class ContestForm(FlaskForm):
         """Refuses an end before the start."""
         if field.data and self.starts_at.data and field.data <= self.starts_at.data:
             raise ValidationError("The end must be after the start.")
+
+    def validate_hides_challenges(self, field: BooleanField) -> None:
+        """Refuses to hide what users know."""
+        if not field.data or self.starts_at.data is None or as_utc(self.starts_at.data) <= self._now:
+            return
+        for slug, reason in self._not_to_hide(self.slugs).items():
+            raise ValidationError(f"{slug} cannot be hidden any more: {reason}.")
 
     def validate_webhook_url(self, field: StringField) -> None:
         """Refuses an address outside the public internet. A name that nobody knows now is tried when it is needed."""
@@ -175,10 +194,14 @@ class ContestForm(FlaskForm):
             contest.webhook_secret = secrets.token_hex(32)
         contest.revealed, contest.opens_sources = bool(self.revealed.data), bool(self.opens_sources.data)
         contest.closes_solutions = bool(self.closes_solutions.data)
+        contest.hides_challenges = bool(self.hides_challenges.data)
 
 
-def written_targets(contest: Contest) -> str:
-    """Returns the contest's targets as the form takes them."""
-    return " ".join(
-        f"{slug}={target * 1e6:.9f}".rstrip("0").rstrip(".") + "us" for slug, target in contest.targets.items()
-    )
+def written_targets(targets: Mapping[str, float]) -> str:
+    """Returns targets in seconds, by challenge, as the form takes them."""
+    return " ".join(f"{slug}={_written(target_s)}" for slug, target_s in targets.items())
+
+
+def _written(target_s: float) -> str:
+    number, unit = (target_s * 1e6, "us") if abs(target_s) < 100 else (target_s, "s")
+    return f"{number:.9f}".rstrip("0").rstrip(".") + unit

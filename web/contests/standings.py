@@ -55,7 +55,16 @@ def _state(contest: Contest, services: Services) -> Hashable:
     """Returns the state on which standings depend beside results and members: a change of it shows at once."""
     now = services.clock()
     return (
-        contest.id, contest.starts_at, contest.ends_at, contest.frozen_at, contest.scoring, contest.devices,
-        contest.team_size, contest.settled_at, tuple(contest.slugs), frozenset(contest.targets.items()),
-        contests.is_frozen(contest, now), contest.ends_at <= now,
-    )  # fmt: skip
+        contest.id,
+        contest.starts_at,
+        contest.ends_at,
+        contest.frozen_at,
+        contest.scoring,
+        contest.devices,
+        contest.team_size,
+        contest.settled_at,
+        tuple(contest.slugs),
+        frozenset(contest.targets.items()),
+        contests.is_frozen(contest, now),
+        contest.ends_at <= now,
+    )

@@ -3,44 +3,52 @@
 from __future__ import annotations
 
 import csv
-import hmac
 import io
-from collections.abc import Sequence
 
 from flask import Blueprint, Response, flash, jsonify, redirect, render_template, request, url_for
-from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response as BaseResponse
 
-from store.models import Contest, ContestTeam, Role
-from store.operation.operator_log import Actor, record_action
+from store.models import Contest
 from store.operation.webhooks import latest_messages
 from store.teaching import contests
-from store.teaching.contest_audits import AuditedResult, audited_results, has_failed, unsettle_contests
-from store.teaching.contest_standings import Row
-from store.teaching.freezes import lock_freezes, renew_frozen
-from web.accounts.visitor import Visitor, login_required, require_visitor, signed_in
-from web.contests.forms import ContestForm, JoinForm, written_targets
-from web.contests.standings import PAGE, read_standings
-from web.devices import device_choices
+from store.teaching.contest_audits import has_failed
+from web.accounts.visitor import login_required, signed_in
+from web.challenges.shown import is_hidden, shown_packs
+from web.challenges.uploading import register_uploads
+from web.contests import entries, trial
+from web.contests.access import (
+    find_contest,
+    managed_contest,
+    may_make_contests,
+    may_manage,
+    opened_to,
+    require_maker,
+    shown_slugs,
+    standings_seen,
+    timed_again,
+)
+from web.contests.forms import ContestForm, JoinForm
+from web.contests.saving import (
+    TakenError,
+    contest_form,
+    delete_contest,
+    leave_contest,
+    record_pack,
+    save_contest,
+    take_part,
+    values_of,
+    values_of_copy,
+)
+from web.contests.standings import PAGE
 from web.paging import page_asked_for
-from web.problems import Problem, sentence
-from web.services import reader, services, transaction
+from web.problems import sentence
+from web.services import reader, services
 from web.statement import render_statement
 
 blueprint = Blueprint("contests", __name__, url_prefix="/contests")
-
-
-def may_make_contests(visitor: Visitor | None) -> bool:
-    """Returns whether the visitor may make a contest."""
-    return visitor is not None and visitor.role.includes(Role.TEACHER)
-
-
-def may_manage(visitor: Visitor | None, contest: Contest) -> bool:
-    """Returns whether the visitor may change this contest and see through its freeze."""
-    if visitor is None or not visitor.role.includes(Role.TEACHER):
-        return False
-    return contest.owner_id == visitor.id or visitor.role.includes(Role.OPERATOR)
+trial.register(blueprint)
+entries.register(blueprint)
+register_uploads(blueprint, "/<slug>", managed_contest, record_pack)
 
 
 @blueprint.get("/")
@@ -60,14 +68,14 @@ def index() -> str:
 @blueprint.get("/<slug>")
 def show(slug: str) -> str:
     """Renders a contest: what it is, its challenges, its standings."""
-    return _page(_find(slug), JoinForm())
+    return _page(find_contest(slug), JoinForm())
 
 
 def _page(contest: Contest, join_form: JoinForm) -> str:
     visitor, now = signed_in(), services().clock()
     team = contests.team_of(reader(), contest, user_id=None if visitor is None else visitor.id)
     entrant = team.name if team is not None else None if visitor is None else visitor.username
-    rows = _standings(contest)
+    rows, slugs = standings_seen(contest), shown_slugs(contest)
     own = next((number for number, row in enumerate(rows) if row.username == entrant), None)
     pages = max(1, -(-len(rows) // PAGE))
     page = min(page_asked_for(), pages)
@@ -85,13 +93,15 @@ def _page(contest: Contest, join_form: JoinForm) -> str:
         entrants=len(rows),
         page=page,
         pages=pages,
-        packs=services().packs,
+        packs=shown_packs(),
+        slugs=slugs,
         now=now,
         frozen=contests.is_frozen(contest, now),
         members=contests.count_members(reader(), contest),
         member=visitor is not None and contests.is_member(reader(), contest, user_id=visitor.id),
         manages=may_manage(visitor, contest),
-        timed_again=_timed_again(contest),
+        opened=opened_to(contest),
+        timed_again=timed_again(contest),
         audits_failed=has_failed(reader(), contest),
     )
 
@@ -99,14 +109,15 @@ def _page(contest: Contest, join_form: JoinForm) -> str:
 @blueprint.get("/<slug>/screen")
 def screen(slug: str) -> str:
     """Renders the standings for a projector. The page loads itself again."""
-    contest, now = _find(slug), services().clock()
-    rows = _standings(contest, anonymous=True)
+    contest, now = find_contest(slug), services().clock()
+    rows, slugs = standings_seen(contest, anonymous=True), shown_slugs(contest, anonymous=True)
     return render_template(
         "contests/screen.html",
         contest=contest,
         rows=rows[:PAGE],
         entrants=len(rows),
-        packs=services().packs,
+        packs=shown_packs(),
+        slugs=slugs,
         now=now,
         frozen=contests.is_frozen(contest, now),
     )
@@ -115,12 +126,12 @@ def screen(slug: str) -> str:
 @blueprint.get("/<slug>/standings.csv")
 def export_csv(slug: str) -> Response:
     """Returns the standings as CSV: for each challenge the result and the place."""
-    contest = _find(slug)
+    contest = find_contest(slug)
     text = io.StringIO()
     writer = csv.writer(text)
-    columns = [f"{slug} {what}" for slug in contest.slugs for what in ("result", "place")]
+    columns = [f"{slug} {what}" for slug in shown_slugs(contest) for what in ("result", "place")]
     writer.writerow(["rank", _entrants(contest), "total", *columns])
-    for row in _standings(contest):
+    for row in standings_seen(contest):
         cells = [("", "") if cell is None else (cell.result.value, cell.place) for cell in row.cells]
         writer.writerow([row.rank, row.username, row.total, *(value for cell in cells for value in cell)])
     response = Response(text.getvalue(), mimetype="text/csv")
@@ -131,7 +142,7 @@ def export_csv(slug: str) -> Response:
 @blueprint.get("/<slug>/standings.json")
 def export_json(slug: str) -> Response:
     """Returns the standings as JSON."""
-    contest, now = _find(slug), services().clock()
+    contest, now = find_contest(slug), services().clock()
     return jsonify(
         contest=contest.slug,
         title=contest.title,
@@ -140,12 +151,13 @@ def export_json(slug: str) -> Response:
         frozen=contests.is_frozen(contest, now),
         settled_at=None if contest.settled_at is None else contest.settled_at.isoformat(),
         scoring=contest.scoring,
-        targets_s=contest.targets,
+        targets_s={slug: target for slug, target in contest.targets.items() if not is_hidden(slug)},
         standings=[
             {
                 "rank": row.rank,
                 _entrants(contest): row.username,
                 "total": row.total,
+                "tries": dict(zip(shown_slugs(contest), row.tries, strict=True)),
                 "results": {
                     challenge: {
                         "value": cell.result.value,
@@ -153,11 +165,11 @@ def export_json(slug: str) -> Response:
                         "place": cell.place,
                         "audited": cell.result.audited,
                     }
-                    for challenge, cell in zip(contest.slugs, row.cells, strict=True)
+                    for challenge, cell in zip(shown_slugs(contest), row.cells, strict=True)
                     if cell is not None
                 },
             }
-            for row in _standings(contest)
+            for row in standings_seen(contest)
         ],
     )
 
@@ -166,45 +178,23 @@ def export_json(slug: str) -> Response:
 @login_required
 def join(slug: str) -> BaseResponse | tuple[str, int]:
     """Makes the visitor a member, with the code where one is needed."""
-    contest, visitor, now, form = _find(slug), require_visitor(), services().clock(), JoinForm()
-    if contest.ends_at <= now:
-        raise Problem(409, "ended", "This contest has ended.")
-    if not form.validate_on_submit():
-        return _page(contest, form), 422
-    given = (form.code.data or "").strip()
-    if contest.code is not None and not hmac.compare_digest(given.encode(), contest.code.encode()):
-        form.code.errors = ("That is not the code of this contest. Whoever invited you knows it.",)
+    contest, form = find_contest(slug), JoinForm()
+    if contest.ends_at > services().clock() and not form.validate_on_submit():
         return _page(contest, form), 422
     try:
-        with transaction() as writer:
-            contests.join(writer, contest, user_id=visitor.id, now=now, team=_team(writer, contest, visitor, form))
-            renew_frozen(writer, now=now)
-    except contests.TeamError as error:
-        (form.team_code if form.team_code.data else form.team_name).errors = (sentence(str(error)),)
+        take_part(contest, form.entry())
+    except contests.EntryError as error:
+        form[error.field].errors = (sentence(str(error)),)
         return _page(contest, form), 422
     flash("You are taking part. Your submissions to these challenges between the start and the end count.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
-
-
-def _team(writer: Session, contest: Contest, visitor: Visitor, form: JoinForm) -> ContestTeam | None:
-    """Returns the team that the form names, made if it is new; None where there are none, or for a member."""
-    if contest.team_size is None or contests.is_member(writer, contest, user_id=visitor.id):
-        return None
-    if code := (form.team_code.data or "").strip():
-        return contests.find_team(writer, contest, code)
-    return contests.make_team(writer, contest, form.team_name.data or "")
 
 
 @blueprint.post("/<slug>/leave")
 @login_required
 def leave(slug: str) -> BaseResponse:
     """Takes the visitor out of the contest."""
-    contest, visitor = _find(slug), require_visitor()
-    if contest.ends_at <= services().clock():
-        raise Problem(409, "ended", "This contest has ended: its standings stay.")
-    with transaction() as writer:
-        contests.leave(writer, contest, user_id=visitor.id)
-        renew_frozen(writer, now=services().clock())
+    leave_contest(find_contest(slug))
     flash("You have left the contest. Your submissions stay, and count again if you rejoin.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
 
@@ -212,73 +202,45 @@ def leave(slug: str) -> BaseResponse:
 @blueprint.route("/new", methods=["GET", "POST"])
 @login_required
 def make() -> str | BaseResponse | tuple[str, int]:
-    """Makes a contest."""
-    visitor = require_visitor()
-    if not may_make_contests(visitor):
-        raise Problem(404, "not_found", "There is nothing here.")
-    form = _form(None)
-    now = services().clock()
-    contest = Contest(owner_id=visitor.id, created_at=now)
-    return _save(form, contest, "contest made") if request.method == "POST" else _form_page(form, None)
+    """Makes a contest; ``?copy=`` names one whose values the form begins with."""
+    require_maker()
+    copied = request.args.get("copy")
+    values = None if copied is None else values_of_copy(managed_contest(copied))
+    form = contest_form(None, values)
+    return _save(form, None) if request.method == "POST" else _form_page(form, None)
 
 
 @blueprint.route("/<slug>/edit", methods=["GET", "POST"])
 @login_required
 def edit(slug: str) -> str | BaseResponse | tuple[str, int]:
     """Changes a contest, also while it runs: results are counted anew by what it says then."""
-    contest = _find(slug)
-    if not may_manage(require_visitor(), contest):
-        raise Problem(404, "not_found", "There is nothing here.")
-    form = _form(contest)
-    return _save(form, contest, "contest changed") if request.method == "POST" else _form_page(form, contest)
+    contest = managed_contest(slug)
+    form = contest_form(contest, values_of(contest))
+    return _save(form, contest) if request.method == "POST" else _form_page(form, contest)
 
 
-def _save(form: ContestForm, contest: Contest, action: str) -> BaseResponse | tuple[str, int]:
-    visitor, new = require_visitor(), contest.id is None
+@blueprint.post("/<slug>/delete")
+@login_required
+def delete(slug: str) -> BaseResponse:
+    """Deletes a contest in which nobody takes part."""
+    contest = managed_contest(slug)
+    title = contest.title
+    delete_contest(contest)
+    flash(f"The contest “{title}” is deleted.", "success")
+    return redirect(url_for("contests.index"), 303)
+
+
+def _save(form: ContestForm, contest: Contest | None) -> BaseResponse | tuple[str, int]:
     if not form.validate_on_submit():
-        return _form_page(form, None if new else contest), 422
+        return _form_page(form, contest), 422
+    number = None if contest is None else contest.id
     try:
-        with transaction() as writer:
-            lock_freezes(writer)
-            row = contest if new else writer.get_one(Contest, contest.id)
-            form.apply(row)
-            contests.set_challenges(row, form.slugs, form.target_times())
-            writer.add(row)
-            writer.flush()
-            unsettle_contests(writer, [row])
-            renew_frozen(writer, now=services().clock())
-            actor = Actor(visitor.username, visitor.id, request.remote_addr or "")
-            record_action(writer, actor, action, f"contest {row.slug}", now=services().clock(), title=row.title)
-            slug = row.slug
-    except IntegrityError:
-        named = contests.find_contest(reader(), form.slug.data)
-        if named is None or named.id == contest.id:
-            raise
+        slug = save_contest(form, contest)
+    except TakenError:
         form.slug.errors = ("Another contest has this address.",)
-        return _form_page(form, None if new else contest), 422
+        return _form_page(form, None if number is None else reader().get_one(Contest, number)), 422
     flash("The contest is saved.", "success")
     return redirect(url_for("contests.show", slug=slug), 303)
-
-
-def _form(contest: Contest | None) -> ContestForm:
-    devices = {device.key: device.name for device in device_choices(reader(), services().settings, services().clock)}
-    given: dict[str, object] = {}
-    if contest is not None:
-        devices |= {key: devices.get(key, key) for key in contest.device_keys}
-        given["data"] = {
-            **{name: getattr(contest, name) for name in ("title", "slug", "description", "scoring", "revealed")},
-            "opens_sources": contest.opens_sources,
-            "closes_solutions": contest.closes_solutions,
-            "team_size": contest.team_size,
-            "code": contest.code or "",
-            "webhook_url": contest.webhook_url or "",
-            "challenges": " ".join(contest.slugs),
-            "targets": written_targets(contest),
-            "devices": list(contest.device_keys),
-            **{name: getattr(contest, name) for name in ("starts_at", "ends_at", "frozen_at")},
-        }
-    private = services().settings.webhook_private
-    return ContestForm(services().packs.keys(), list(devices.items()), private_webhooks=private, **given)
 
 
 def _form_page(form: ContestForm, contest: Contest | None) -> str:
@@ -286,28 +248,10 @@ def _form_page(form: ContestForm, contest: Contest | None) -> str:
         "contests/edit.html",
         form=form,
         contest=contest,
+        members=0 if contest is None else contests.count_members(reader(), contest),
         messages=[] if contest is None else latest_messages(reader(), contest),
     )
 
 
-def _standings(contest: Contest, *, anonymous: bool = False) -> list[Row]:
-    visitor = None if anonymous else signed_in()
-    viewer_id = None if visitor is None else visitor.id
-    return read_standings(services(), reader(), contest, viewer_id=viewer_id, whole=may_manage(visitor, contest))
-
-
-def _timed_again(contest: Contest) -> Sequence[AuditedResult]:
-    """Returns the results that were timed again at the end, unless the standings are frozen for the visitor."""
-    hidden = contests.is_frozen(contest, services().clock()) and not may_manage(signed_in(), contest)
-    return [] if hidden else audited_results(reader(), contest)
-
-
 def _entrants(contest: Contest) -> str:
     return "user" if contest.team_size is None else "team"
-
-
-def _find(slug: str) -> Contest:
-    contest = contests.find_contest(reader(), slug)
-    if contest is None:
-        raise Problem(404, "not_found", f"There is no contest “{slug[:64]}”.")
-    return contest

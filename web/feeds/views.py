@@ -8,6 +8,7 @@ from flask import Blueprint, Response, request, url_for
 
 from store.boards.leaderboards import latest_results
 from store.packs import first_served
+from web.challenges.shown import public_packs
 from web.feeds.atom import Entry, write_feed
 from web.formatting import seconds
 from web.leaderboard.boards import find_board
@@ -22,7 +23,7 @@ ENTRIES = 50
 def challenges() -> Response:
     """Returns the feed of challenges, those that came to the site last first."""
     since = first_served(reader())
-    known = [(since[slug], pack) for slug, pack in services().packs.items() if slug in since]
+    known = [(since[slug], pack) for slug, pack in public_packs().items() if slug in since]
     newest = sorted(known, key=lambda each: (each[0], each[1].slug), reverse=True)[:ENTRIES]
     entries = [
         Entry(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, render_template, request, url_for
 
-from web.api.spec import spec
+from web.api.spec import document
+from web.challenges.shown import find_pack, is_public, public_packs
 from web.help import pictures
 from web.help.documents import DOCUMENTS, find_document, render_document
 from web.help.operations import operations_by_tag
 from web.problems import Problem
-from web.services import services
-from web.submissions.accepting import find_pack
 
 blueprint = Blueprint("help", __name__)
 
@@ -24,7 +23,7 @@ def index() -> str:
 @blueprint.get("/help/api")
 def api() -> str:
     """Renders the operations of the API with examples."""
-    tags = operations_by_tag(spec.spec, request.url_root.rstrip("/"))
+    tags = operations_by_tag(document(), request.url_root.rstrip("/"))
     return render_template("help/api.html", tags=tags, documents=DOCUMENTS)
 
 
@@ -64,7 +63,7 @@ def sitemap() -> Response:
     )
     addresses = [
         *(url_for(name, _external=True) for name in lists),
-        *(url_for("challenges.show", slug=slug, _external=True) for slug in sorted(services().packs)),
+        *(url_for("challenges.show", slug=slug, _external=True) for slug in sorted(public_packs())),
         *(url_for("help.show", slug=document.slug, _external=True) for document in DOCUMENTS),
     ]
     urls = "".join(f"<url><loc>{address}</loc></url>" for address in addresses)
@@ -91,9 +90,12 @@ def picture() -> Response:
 @blueprint.get("/challenges/<slug>/picture.png")
 def challenge_picture(slug: str) -> Response:
     """Returns the picture that stands for a challenge in links to it."""
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     tags = ", ".join(pack.tags[:4])
-    return _kept(pictures.link_picture(pack.title, f"{pack.difficulty}: {tags}", pack.signature_text), "image/png")
+    shown = _kept(pictures.link_picture(pack.title, f"{pack.difficulty}: {tags}", pack.signature_text), "image/png")
+    if not is_public(slug):
+        shown.headers["Cache-Control"] = "private, no-store"
+    return shown
 
 
 def _kept(content: bytes, mimetype: str) -> Response:

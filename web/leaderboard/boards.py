@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 
+from judge.interval import cards_in_words
 from judge.languages.base import Language
 from judge.languages.registry import BUILTIN_LANGUAGES
 from judge.packs.medals import Medal
 from judge.packs.pack import Pack
 from judge.recheck import RecheckOutcome
 from store.boards.board_key import BoardKey
+from store.boards.cards import NO_CARDS, BoardCards, board_cards
 from store.boards.leaderboards import (
     LeaderboardEntry,
     ListedResult,
@@ -24,6 +26,7 @@ from store.boards.leaderboards import (
     scores_after_giving_up,
 )
 from store.boards.listing import best_of_user, list_boards
+from web.challenges.shown import find_pack
 from web.devices import DeviceChoice, device_choices
 from web.formatting import interval, seconds, significant, whole
 from web.leaderboard.values import read_values
@@ -31,13 +34,15 @@ from web.pictures.charts import distribution_chart, interval_bar
 from web.problems import unknown
 from web.services import Services
 from web.site import site_settings
-from web.submissions.accepting import chosen_language, find_pack
+from web.submissions.accepting import chosen_language
 from web.submissions.modelled_time import gpu_title
 
 #: The scale of the error bars begins at the best entry and spans this many intervals of median width.
 WINDOW_INTERVALS = 16
 #: The width of the best entry's bar, in per cent.
 LEAST_WIDTH = 2.0
+#: The number of first entries that an audit times on one card.
+_FIRST = 3
 #: The entries on a page of a board.
 PAGE = 100
 
@@ -95,6 +100,15 @@ class Board:
     withholds_audited: bool = False
     #: The language whose entries are shown alone; None: all.
     chosen_language: str | None = None
+    #: The cards on which the whole board was timed.
+    cards: BoardCards = NO_CARDS
+
+    @property
+    def cards_in_words(self) -> str:
+        """A sentence about the cards that the times were measured on; empty where there is one."""
+        first = self.entries[:_FIRST] if self.page == 1 and self.chosen_language is None else ()
+        again = len(first) if all(each.audited_at and each.card == first[0].card for each in first) else 0
+        return cards_in_words(len(self.cards.cards), self.cards.spread, again)
 
     @property
     def languages(self) -> tuple[Language, ...]:
@@ -196,16 +210,21 @@ def _ends(entry: LeaderboardEntry) -> tuple[float, float] | None:
 
 
 def find_board(
-    services: Services, session: Session, slug: str, device: str | None, limit: int | None = None, page: int = 1,
+    services: Services,
+    session: Session,
+    slug: str,
+    device: str | None,
+    limit: int | None = None,
+    page: int = 1,
     language: str | None = None,
-) -> Board:  # fmt: skip
+) -> Board:
     """Returns a page of a board, of ``limit`` entries (None: PAGE); beyond the last page, the last one.
 
     Without ``device`` it is the board of the device with the most users. With a ``language`` there is one page, of
     those whose best is in it. Raises Problem (404), and (422) for a language that the challenge does not take.
     """
     limit = limit or PAGE
-    pack = find_pack(services, slug)
+    pack = find_pack(slug)
     language = None if language is None else chosen_language(pack, language)
     boards = [board for board in list_boards(session, challenge=slug) if board.key.pack_major == pack.major]
     devices = device_choices(session, services.settings, services.clock)
@@ -239,6 +258,7 @@ def find_board(
         marked,
         withholds_audited(has_rechecks=summary.has_rechecks),
         language,
+        board_cards(session, key),
     )
 
 

@@ -24,6 +24,7 @@ class Ratio:
 
     @property
     def in_words(self) -> str:
+        """The ratio in words, with its interval and the library's name."""
         return ratio_in_words(Interval(self.value, self.low, self.high), self.library.library)
 
 
@@ -44,6 +45,6 @@ def ratio(value: float, low: float | None, high: float | None, library: LibraryT
 
 def fastest_ratio(
     value: float, low: float | None, high: float | None, libraries: Sequence[LibraryTime]
-) -> Ratio | None:  # fmt: skip
+) -> Ratio | None:
     """Returns the ratio to the fastest library; None where there is none."""
     return ratio(value, low, high, libraries[0]) if libraries else None

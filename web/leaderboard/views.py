@@ -9,6 +9,7 @@ from flask import Blueprint, render_template, request
 from judge.references import find_references
 from store.boards.listing import list_boards
 from web.accounts.visitor import signed_in
+from web.challenges.shown import shown_packs
 from web.devices import device_choices
 from web.leaderboard.boards import device_names, find_board, find_distribution, find_own_place, find_tries, gap
 from web.leaderboard.libraries import fastest_ratio, find_libraries, ratio
@@ -23,7 +24,7 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/leaderboards")
 def index() -> str:
     """Renders every challenge with the best entry on each device."""
     boards = list_boards(reader())
-    packs = sorted(services().packs.values(), key=lambda pack: pack.title.casefold())
+    packs = sorted(shown_packs().values(), key=lambda pack: pack.title.casefold())
     current = {
         pack.slug: [board for board in boards if (board.key.challenge, board.key.pack_major) == (pack.slug, pack.major)]
         for pack in packs

@@ -1,6 +1,6 @@
 """The choice of an assignment that a course is to link to.
 
-Platforms show these pages in a frame, where the browser has no cookies of this site: the launch's ticket says who asks.
+Platforms show these pages in a frame, where the browser has no session of this site: the launch's ticket says who asks.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from store.teaching import classes, lti_courses, lti_launches
 from store.teaching.lti_launches import LaunchKind, Message, message_of
 from store.teaching.lti_platforms import registration_of
 from web.accounts.recovery import base_url
+from web.lti.ownership import refuse_others
 from web.problems import Problem
 from web.rates import limit_address
 from web.services import reader, services, transaction
@@ -50,16 +51,22 @@ def choose(ticket: str) -> str:
         reader(), found.platform, deployment_id=message.deployment_id, context_id=message.context_id
     )
     if course is None:
-        return render_template("lti/framed.html", onward=url_for("lti.enter", ticket=ticket), connecting=True)
+        refuse_others(ticket)
+        return render_template(
+            "lti/framed.html", opens=url_for("lti_platform.open_window", ticket=ticket), connecting=True
+        )
     group = reader().get_one(Class, course.class_id)
     offered = classes.list_assignments(reader(), group)
     chosen = set(request.form.getlist("assignment"))
     picked = [each for each in offered if str(each.id) in chosen]
     if request.method == "GET" or not picked:
         return render_template(
-            "lti/choose.html", group=group, assignments=offered, several=_takes_several(message),
+            "lti/choose.html",
+            group=group,
+            assignments=offered,
+            several=_takes_several(message),
             wrong="Choose an assignment." if request.method == "POST" else "",
-        )  # fmt: skip
+        )
     return _send(found, course, message, picked if _takes_several(message) else picked[:1])
 
 

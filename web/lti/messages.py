@@ -222,9 +222,8 @@ def begin_login(launch_url: str) -> Response:
         raise Problem(
             400,
             "lti_login",
-            "A learning platform opens this address with the fields iss and login_hint. Open the "
-            "link in your course.",
-        ) from None  # fmt: skip
+            "A learning platform opens this address with the fields iss and login_hint. Open the link in your course.",
+        ) from None
     platform, now = config.platform, services().clock()
     with transaction() as writer:
         lti_launches.begin(writer, platform, state=cookies.state, nonce=sessions.nonce, now=now)
@@ -239,9 +238,12 @@ def take_answer() -> tuple[LtiPlatform, Message, str]:
     given, config = FlaskRequest(), _Config()
     sessions = _Session(given, config)
     launch = _Launch(
-        given, config, session_service=sessions, cookie_service=_Cookies(),
+        given,
+        config,
+        session_service=sessions,
+        cookie_service=_Cookies(),
         requests_session=TimedSession(),
-    )  # fmt: skip
+    )
     launch.set_auto_validation(False)
     state, now = request.form.get("state", ""), services().clock()
     try:
@@ -255,7 +257,7 @@ def take_answer() -> tuple[LtiPlatform, Message, str]:
             "lti_expired",
             "The learning platform's message has expired. Open the link in your course again. If "
             "this happens always, the clock of the platform or of this site is wrong.",
-        ) from None  # fmt: skip
+        ) from None
     except jwt.InvalidTokenError as error:
         log.warning("lti.refused", error=str(error))
         raise Problem(
@@ -263,7 +265,7 @@ def take_answer() -> tuple[LtiPlatform, Message, str]:
             "lti_signature",
             f"The message is not signed as those of the registered platform are: {error}. The site's "
             "operator compares the platform's key set address and client id with the registration.",
-        ) from None  # fmt: skip
+        ) from None
     except (LtiException, ValueError, TypeError, AttributeError, KeyError) as error:
         log.warning("lti.refused", error=str(error))
         if "State not found" in str(error) or "state" in str(error).casefold():
@@ -273,7 +275,7 @@ def take_answer() -> tuple[LtiPlatform, Message, str]:
             "lti_message",
             f"The learning platform's message cannot be used: {str(error)[:200]}. The site's operator"
             " finds what a platform must send in the operators' manual.",
-        ) from None  # fmt: skip
+        ) from None
     return config.platform, message, state
 
 
@@ -302,9 +304,9 @@ def _read(body: dict[str, Any], platform: LtiPlatform) -> Message:
     return Message(
         kind=LaunchKind.DEEP_LINK if settings else LaunchKind.RESOURCE,
         subject=subject,
-        name=" ".join(str(body.get("name") or " ".join(
-            filter(None, (body.get("given_name"), body.get("family_name")))
-        )).split())[:100],
+        name=" ".join(
+            str(body.get("name") or " ".join(filter(None, (body.get("given_name"), body.get("family_name"))))).split()
+        )[:100],
         email=str(body.get("email") or "")[:254],
         sis_id=str((body.get(f"{_CLAIM}lis") or {}).get("person_sourcedid") or "")[:100],
         username=str(body.get("preferred_username") or "")[:64],
@@ -321,7 +323,7 @@ def _read(body: dict[str, Any], platform: LtiPlatform) -> Message:
         ),
         deep_link=json.dumps(settings) if settings else "",
         origins=tuple(dict.fromkeys(filter(None, map(_origin, (*places, back))))),
-    )  # fmt: skip
+    )
 
 
 def _staff(body: dict[str, Any]) -> StaffRole | None:

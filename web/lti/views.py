@@ -13,6 +13,7 @@ from werkzeug.wrappers import Response
 from store.models import Assignment, Class, LtiCourse, LtiLaunch, Role, StaffRole, User
 from store.people import accounts, identities
 from store.people.accounts import find_user
+from store.people.email_addresses import address_key
 from store.teaching import classes, lti_courses, lti_launches
 from store.teaching.lti_launches import LaunchKind, Message, Refusal, message_of
 from store.teaching.lti_platforms import public_keys
@@ -26,6 +27,7 @@ from web.classes.access import record, standing
 from web.lti import deep_links
 from web.lti.forms import NEW, ConnectForm
 from web.lti.messages import begin_login, refused, take_answer
+from web.lti.ownership import keep, not_own, refuse_others
 from web.problems import Problem, sentence
 from web.rates import limit_address
 from web.services import reader, services, transaction
@@ -38,9 +40,6 @@ deep_links.register(platform_blueprint)
 
 #: In the signed cookie: the launch of a teacher who chooses the class of a course.
 _CONNECTING = "lti_connecting"
-#: The cookie that says which ticket this browser got itself. Whoever is sent somebody else's must not give that person
-#: their account.
-_OWN = "lti-ticket"
 
 
 @platform_blueprint.route("/login", methods=["GET", "POST"])
@@ -67,22 +66,27 @@ def launch() -> str | Response:
     if ticket is None:
         raise refused(Refusal.REPLAYED)
     allow_frames(message)
+    framed = request.headers.get("Sec-Fetch-Dest") == "iframe"
     if message.kind is LaunchKind.DEEP_LINK:
-        return redirect(url_for("lti_platform.choose", ticket=ticket), 303)
-    onward = url_for("lti.enter", ticket=ticket)
-    if request.headers.get("Sec-Fetch-Dest") == "iframe":
-        return render_template("lti/framed.html", onward=onward)
-    answer = redirect(onward, 303)
-    answer.set_cookie(
-        _OWN,
-        ticket,
-        max_age=3600,
-        path="/lti",
-        secure=request.is_secure or services().settings.session_cookie_secure,
-        httponly=True,
-        samesite="Lax",
-    )
-    return answer
+        where = url_for("lti_platform.choose", ticket=ticket)
+        return keep(redirect(where, 303), ticket, where, framed=framed)
+    if framed:
+        return render_template("lti/framed.html", opens=url_for("lti_platform.open_window", ticket=ticket))
+    where = url_for("lti.enter", ticket=ticket)
+    return keep(redirect(where, 303), ticket, where)
+
+
+@platform_blueprint.post("/open/<ticket>")
+@limit_address
+def open_window(ticket: str) -> Response:
+    """Goes on in a window of its own, which has this site's cookies, from our page in a frame of the platform.
+
+    The browser says that the page is ours: only whom the platform has sent sees that page.
+    """
+    if request.headers.get("Sec-Fetch-Site") != "same-origin":
+        raise not_own()
+    where = url_for("lti.enter", ticket=ticket)
+    return keep(redirect(where, 303), ticket, where)
 
 
 @platform_blueprint.get("/jwks.json")
@@ -97,10 +101,10 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
     """Signs in whom the platform vouches for, with an account that is known, linked or made here, and goes on.
 
     The account is the one that came from there before; else that of the class's roster, if it has no rights on this
-    site; else the person says which: a new one, or the one signed in here, if it was this browser that the platform
-    sent.
+    site; else the person says which: a new one, or the one signed in here.
     """
     found, now = _launch(ticket), services().clock()
+    refuse_others(ticket)
     message, platform = message_of(found), found.platform
     known = identities.find_identity(reader(), issuer=platform.identity_issuer, subject=message.subject)
     visitor = signed_in()
@@ -114,8 +118,8 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
             with transaction() as writer:
                 start_session(writer, writer.get_one(User, user.id))
         return _arrive(found.id, user.id)
-    form, own = NameForm(username=_proposed(message)), request.cookies.get(_OWN) == ticket
-    if request.method == "POST" and visitor is not None and own and request.form.get("as") == visitor.username:
+    form = NameForm(username=_proposed(message))
+    if request.method == "POST" and visitor is not None and request.form.get("as") == visitor.username:
         return _arrive(found.id, visitor.id)
     if form.validate_on_submit() and "as" not in request.form:
         try:
@@ -134,7 +138,6 @@ def enter(ticket: str) -> str | Response | tuple[str, int]:
         platform=platform,
         message=message,
         visitor=visitor,
-        own=own,
         here=url_for("lti.enter", ticket=ticket),
     )
     return (page, 422) if form.errors else page
@@ -182,9 +185,15 @@ def connect() -> str | Response | tuple[str, int]:
             group = writer.get_one(Class, int(form.group.data or 0))
         if lti_courses.course_of(writer, group) is None and _course(writer, row, message) is None:
             lti_courses.connect(
-                writer, row.platform, group, deployment_id=message.deployment_id, context_id=message.context_id,
-                title=message.context_title, given=message.services, now=now,
-            )  # fmt: skip
+                writer,
+                row.platform,
+                group,
+                deployment_id=message.deployment_id,
+                context_id=message.context_id,
+                title=message.context_title,
+                given=message.services,
+                now=now,
+            )
             record(writer, group, "class connected", platform=str(platform_id), course=message.context_id)
         number = group.id
     session.pop(_CONNECTING, None)
@@ -211,17 +220,26 @@ def _course(session_: Session, found: LtiLaunch, message: Message) -> LtiCourse 
 
 
 def _named_by_roster(found: LtiLaunch, message: Message) -> User | None:
-    """Returns whose account the class's roster names, unless the account has rights: a platform must not give those."""
+    """Returns whose account the class's roster names, unless the account has rights: a platform must not give those.
+
+    The platform must have said whose address it is. A number in the school's system is no proof: teachers write it.
+    """
     course = _course(reader(), found, message)
     if course is None or message.staff is not None:
         return None
     entry = find_launched(
-        reader(), reader().get_one(Class, course.class_id),
-        lms_id=message.subject, sis_id=message.sis_id, email=message.email,
-    )  # fmt: skip
+        reader(),
+        reader().get_one(Class, course.class_id),
+        lms_id=message.subject,
+        sis_id=message.sis_id,
+        email=message.email,
+    )
     user = None if entry is None or entry.user_id is None else reader().get_one(User, entry.user_id)
-    plain = user is not None and user.role == Role.USER and not classes.taught_classes(reader(), user_id=user.id)
-    return user if plain else None
+    if entry is None or user is None:
+        return None
+    vouched = entry.lms_id == message.subject or (not entry.lms_id and user.email_key == address_key(message.email))
+    plain = user.role == Role.USER and not classes.taught_classes(reader(), user_id=user.id)
+    return user if vouched and plain else None
 
 
 def _proposed(message: Message) -> str:
@@ -237,9 +255,13 @@ def _add_identity(writer: Session, found: LtiLaunch, user_id: int) -> None:
     message, issuer = message_of(found), found.platform.identity_issuer
     if identities.find_identity(writer, issuer=issuer, subject=message.subject) is None:
         identities.add_identity(
-            writer, user_id=user_id, issuer=issuer, subject=message.subject, name=found.platform.title,
+            writer,
+            user_id=user_id,
+            issuer=issuer,
+            subject=message.subject,
+            name=found.platform.title,
             now=services().clock(),
-        )  # fmt: skip
+        )
 
 
 def _arrive(launch_id: int, user_id: int) -> Response:

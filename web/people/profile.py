@@ -13,10 +13,11 @@ from store.boards.ranking import RankedUser
 from store.models import User
 from store.people.profiles import BoardPlace, board_places, days_with_submissions, find_profiled, results_by_device
 from web.challenges.listing import DIFFICULTIES
+from web.challenges.shown import public_packs
 from web.devices import device_choices
 from web.leaderboard.boards import device_names
 from web.people.calendar import Calendar, first_day, present_calendar
-from web.people.ranking import majors_of, read_ranking
+from web.people.ranking import public_majors, read_ranking
 from web.problems import Problem
 from web.services import Services
 from web.tracks.progress import TrackView, read_seen, view_track
@@ -64,8 +65,7 @@ def find_user_shown(session: Session, username: str) -> User:
 
 def read_profile(services: Services, session: Session, user: User, *, page: int = 1, limit: int = PLACES) -> Profile:
     """Returns a user's profile with a page of their places; beyond the last page, the last one."""
-    packs = services.packs
-    majors = majors_of(packs)
+    packs, majors = public_packs(), public_majors()
     done = read_seen(session, user_id=user.id)
     solved = Counter(packs[slug].difficulty for slug in done.solved if slug in packs)
     views = (view_track(track, packs, done) for track in builtin_tracks().tracks)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlalchemy.orm import Session
 
-from judge.packs.pack import Pack
 from store.boards.ranking import Ranking, rank_users
+from web.challenges.shown import public_packs
 from web.services import Services
 
 #: A ranking over more results than this is kept for a short time (``web.kept``).
 _MANY_RESULTS = 2_000
 
 
-def majors_of(packs: Mapping[str, Pack]) -> dict[str, int]:
-    """Returns the major versions whose boards count, by challenge: those that the site has now."""
-    return {slug: pack.major for slug, pack in packs.items()}
+def public_majors() -> dict[str, int]:
+    """Returns the major versions whose boards count, by challenge: those of what everybody may see now."""
+    return {slug: pack.major for slug, pack in public_packs().items()}
 
 
 def read_ranking(services: Services, session: Session, device: str | None = None) -> Ranking:
     """Returns the ranking over all devices, or of one."""
-    majors = majors_of(services.packs)
+    majors = public_majors()
     return services.kept.read(
         ("ranking", device, frozenset(majors.items())),
         lambda given: rank_users(given, majors, device=device),

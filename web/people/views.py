@@ -7,11 +7,12 @@ from flask import Blueprint, render_template, request
 from store.boards.ranking import count_boards
 from store.teaching.solutions import list_solutions
 from web.accounts.visitor import signed_in
+from web.challenges.shown import is_public, public_packs
 from web.devices import device_choices
 from web.leaderboard.boards import device_names
 from web.paging import page_asked_for
 from web.people.profile import find_user_shown, read_calendar, read_profile
-from web.people.ranking import majors_of, read_ranking
+from web.people.ranking import public_majors, read_ranking
 from web.problems import unknown
 from web.services import reader, services
 
@@ -25,7 +26,7 @@ SOLUTIONS = 20
 @blueprint.get("/ranking")
 def ranking() -> str:
     """Renders the users by points, over all devices or on one."""
-    boards = count_boards(reader(), majors_of(services().packs))
+    boards = count_boards(reader(), public_majors())
     keys = tuple(boards)
     device = request.args.get("device") or None
     if device is not None and device not in keys:
@@ -53,6 +54,10 @@ def profile(username: str) -> str:
         "people/profile.html",
         profile=read_profile(services(), reader(), user, page=page_asked_for()),
         calendar=read_calendar(reader(), user, services().clock()),
-        packs=services().packs,
-        solutions=list_solutions(reader(), viewer_id=None, user_id=user.id, limit=SOLUTIONS),
+        packs=public_packs(),
+        solutions=[
+            one
+            for one in list_solutions(reader(), viewer_id=None, user_id=user.id, limit=SOLUTIONS)
+            if is_public(one.challenge)
+        ],
     )

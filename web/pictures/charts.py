@@ -69,9 +69,11 @@ def process_chart(
     least = min(everything[0], interval[0] if interval else everything[0])
     to_x = _axis(least, max(slowest, interval[1] if interval else slowest))
     bottom = 6 + LANE * len(lanes)
-    parts = [Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
-        WIDTH, bottom + HEIGHT - BASELINE, title
-    )]  # fmt: skip
+    parts = [
+        Shape('<svg class="strip" viewBox="0 0 {} {}" role="img"><title>{}</title>').format(
+            WIDTH, bottom + HEIGHT - BASELINE, title
+        )
+    ]
     if interval:
         parts.append(_band(to_x(interval[0]), to_x(interval[1]), bottom - 6))
     for lane, samples in enumerate(lanes):

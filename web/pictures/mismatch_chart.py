@@ -26,9 +26,11 @@ def mismatch_chart(found: MismatchMap, title: str) -> Markup:
     tall = max(_CELL, -(-_LEAST_HEIGHT // len(found.cells)))
     width, height = wide * columns, tall * len(found.cells)
     whole_width, whole_height = _LEFT + width + 24, _TOP + height + 6
-    parts = [Shape('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
-        whole_width, whole_height, title
-    )]  # fmt: skip
+    parts = [
+        Shape('<svg class="mismatch-map" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
+            whole_width, whole_height, title
+        )
+    ]
     parts += _axis_labels(found, width, height, is_vector=is_vector)
     parts.append(Shape('<g transform="translate({} {})">').format(_LEFT, _TOP))
     parts.append(Shape('<rect class="right" width="{}" height="{}"/>').format(width, height))

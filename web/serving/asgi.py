@@ -15,7 +15,8 @@ from typing import Any
 from a2wsgi import WSGIMiddleware
 from flask import Flask
 
-from web.app import REQUEST_BYTES, create_app_from_env
+from web.app import create_app_from_env
+from web.challenges.uploading import most_bytes
 from web.live import HANDED_OVER, STREAM_THREADS, EventStream
 from web.services import services_of
 
@@ -42,7 +43,7 @@ class Server:
             return
         try:
             async with asyncio.timeout(BODY_S):
-                body = await _read_body(receive)
+                body = await _read_body(receive, most_bytes(scope["method"], scope["path"]))
         except TimeoutError:
             await _answer(send, 408, b"The request took too long to arrive.\n")
             return
@@ -100,11 +101,11 @@ def create_server_from_env() -> Server:
     return Server(app, services_of(app).settings.threads)
 
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """Returns the request's body, cut after what Flask refuses as too large. None: the client is gone."""
+async def _read_body(receive: Receive, most: int) -> bytes | None:
+    """Returns the request's body, cut after ``most`` bytes: Flask refuses more. None: the client is gone."""
     body = bytearray()
     is_complete = False
-    while not is_complete and len(body) <= REQUEST_BYTES:
+    while not is_complete and len(body) <= most:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None

@@ -11,12 +11,12 @@ from store.submissions import get_submission
 from store.teaching import solutions
 from store.teaching.solutions import Access, NotPublishableError
 from web.accounts.visitor import login_required, require_visitor, signed_in
+from web.challenges.shown import find_pack
 from web.paging import page_asked_for
 from web.problems import Problem, sentence
 from web.services import reader, services, transaction
 from web.solutions.reading import find_access, readable_solution, why_closed
 from web.source import highlight_block
-from web.submissions.accepting import find_pack
 from web.submissions.languages import ending
 from web.submissions.presenter import present_source
 from web.submissions.views import own_submission, report_context
@@ -28,7 +28,7 @@ PAGE = 50
 @blueprint.get("/challenges/<slug>/solutions")
 def index(slug: str) -> str:
     """Renders the reference steps and the users' solutions or, to whom they are closed, what opens them."""
-    pack, visitor = find_pack(services(), slug), signed_in()
+    pack, visitor = find_pack(slug), signed_in()
     access = find_access(reader(), pack, visitor)
     count = solutions.count_solutions(reader(), challenge=slug)
     pages = max(1, -(-count // PAGE))
@@ -59,7 +59,7 @@ def index(slug: str) -> str:
 @login_required
 def give_up(slug: str) -> BaseResponse:
     """Gives a challenge up, for good. Needs ``sure``."""
-    pack, visitor = find_pack(services(), slug), require_visitor()
+    pack, visitor = find_pack(slug), require_visitor()
     if find_access(reader(), pack, visitor) is Access.EXAMINED:
         raise Problem(403, "solutions_closed", why_closed(reader(), pack, visitor))
     if "sure" not in request.form:
@@ -76,7 +76,7 @@ def give_up(slug: str) -> BaseResponse:
 @login_required
 def show(slug: str, public_id: str) -> str:
     """Renders a solution: the report and the source."""
-    pack, visitor = find_pack(services(), slug), require_visitor()
+    pack, visitor = find_pack(slug), require_visitor()
     submission = readable_solution(reader(), pack, public_id, visitor)
     return render_template(
         "solutions/show.html",
@@ -92,7 +92,7 @@ def show(slug: str, public_id: str) -> str:
 @login_required
 def source(slug: str, public_id: str) -> Response:
     """Returns the source of a solution, byte for byte, as a download."""
-    submission = readable_solution(reader(), find_pack(services(), slug), public_id, require_visitor())
+    submission = readable_solution(reader(), find_pack(slug), public_id, require_visitor())
     response = Response(submission.source_bytes, mimetype="application/octet-stream")
     response.headers["Content-Disposition"] = f'attachment; filename="{public_id}{ending(submission)}"'
     return response
@@ -102,7 +102,7 @@ def source(slug: str, public_id: str) -> Response:
 @login_required
 def like(slug: str, public_id: str) -> BaseResponse:
     """Likes a solution or, with ``unlike``, takes the like back."""
-    pack, visitor = find_pack(services(), slug), require_visitor()
+    pack, visitor = find_pack(slug), require_visitor()
     with transaction() as writer:
         submission = readable_solution(writer, pack, public_id, visitor)
         if "unlike" in request.form:

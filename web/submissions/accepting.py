@@ -16,6 +16,7 @@ from judge.settings import BuildLimits
 from store.models import User
 from store.queue.intake import IdempotencyConflictError, NewSubmission, encode_source
 from store.queue.turns import TooManyWaitingError
+from web.challenges.shown import find_pack
 from web.formatting import size, whole
 from web.intake import Accepted
 from web.problems import Problem, sentence, unknown
@@ -28,14 +29,6 @@ log = structlog.get_logger(__name__)
 
 Mode = Literal["run", "submit"]
 SOURCE_BYTES = BuildLimits().source_bytes
-
-
-def find_pack(services: Services, slug: str) -> Pack:
-    """Returns the challenge's pack. Raises Problem (404) with the nearest names."""
-    pack = services.packs.get(slug)
-    if pack is None:
-        raise unknown("challenge", slug, services.packs)
-    return pack
 
 
 def accept_submission(
@@ -59,7 +52,7 @@ def accept_submission(
     and an idempotency key that was used for another request. Does not check the source's content; the compiler does.
     Without the broker the workers find the row by polling.
     """
-    pack = find_pack(services, challenge)
+    pack = find_pack(challenge)
     data = source if isinstance(source, bytes) else encode_source(source)
     length = len(data)
     if length > SOURCE_BYTES:
@@ -112,8 +105,11 @@ def chosen_language(pack: Pack, name: str | None) -> str:
 
 
 def joined(files: Iterable[tuple[str, bytes]]) -> tuple[bytes, str | None]:
-    """Returns the source of files by name, one with ``solve`` and its headers, and the language by the former's ending,
-    None where it has that of none. Raises Problem (422) if they make no source."""
+    """Returns the source of files by name, one with ``solve`` and its headers, and the language.
+
+    The language goes by the ending of the file with ``solve``, None for an ending of no language. Raises Problem (422)
+    if they make no source.
+    """
     sent = list(files)
     found = [language for name, _ in sent if (language := BUILTIN_LANGUAGES.of_file(name)) is not None]
     language = next((each for each in found if each.name != DEFAULT_LANGUAGE), found[0] if found else None)

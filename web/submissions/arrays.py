@@ -19,8 +19,11 @@ _CELL = 6
 
 @dataclass(frozen=True, slots=True)
 class ArrayView:
-    """An argument. ``values`` says of each element shown whether it differs from what was expected; ``more``: of more
-    elements nothing is shown."""
+    """An argument.
+
+    ``values`` says of each element shown whether it differs from what was expected; ``more``: of more elements nothing
+    is shown.
+    """
 
     name: str
     role: str
@@ -72,9 +75,11 @@ def _picture(array: ShownArray) -> Markup:
     down = round(min(max(_CELL * shape[0] / shape[1], _CELL / 2), 3 * _CELL), 2)
     width, height = _CELL * columns, round(down * rows, 2)
     title = f"Picture of {array.name}" + ("" if array.role == "input" else f", {array.role}")
-    parts = [Shape('<svg class="picture" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
-        width, height, title
-    )]  # fmt: skip
+    parts = [
+        Shape('<svg class="picture" viewBox="0 0 {0} {1}" width="{0}" role="img"><title>{2}</title>').format(
+            width, height, title
+        )
+    ]
     parts.append(Shape('<rect class="dark" width="{}" height="{}"/>').format(width, height))
     for number, row in enumerate(array.picture):
         across = 0

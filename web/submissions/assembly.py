@@ -24,11 +24,12 @@ from store.draft_assemblies import WantedAssembly, find_draft_assembly, request_
 from store.queue.intake import encode_source
 from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor
+from web.challenges.shown import find_pack, shown_packs
 from web.problems import Problem
 from web.rates import count_draft_assembly, limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
-from web.submissions.accepting import SOURCE_BYTES, chosen_language, find_pack
+from web.submissions.accepting import SOURCE_BYTES, chosen_language
 from web.submissions.languages import language_of
 from web.submissions.views import own_submission
 
@@ -85,7 +86,7 @@ def show(public_id: str) -> str:
     return render_template(
         "submissions/assembly.html",
         submission=submission,
-        pack=services().packs.get(submission.challenge),
+        pack=shown_packs().get(submission.challenge),
         known=known,
         arch=arch,
         view=view,
@@ -106,7 +107,7 @@ def draft(slug: str) -> Response:
     The answer is JSON: ``working`` is true until it is made or refused, ``html`` shows what there is, and ``lines``
     are the lines of the source that have machine code, in order.
     """
-    pack = find_pack(services(), slug)
+    pack = find_pack(slug)
     source = encode_source(request.form.get("source", ""))
     if len(source) > SOURCE_BYTES:
         raise Problem(413, "too_large", f"A source has {SOURCE_BYTES:,} bytes at most.")
@@ -127,9 +128,15 @@ def draft(slug: str) -> Response:
     content = None if asked is None else read_content(asked)
     functions = [] if content is None else _shown(from_json(content), view, arch)
     html = render_template(
-        "submissions/_machine_code.html", known=known, arch=arch, kinds=kinds, view=view, functions=functions,
-        made=content is not None, problem=None if asked is None else asked.problem,
-    )  # fmt: skip
+        "submissions/_machine_code.html",
+        known=known,
+        arch=arch,
+        kinds=kinds,
+        view=view,
+        functions=functions,
+        made=content is not None,
+        problem=None if asked is None else asked.problem,
+    )
     lines = sorted({each.line for function in functions for each in function.listing if each.line})
     return jsonify(working=asked is None or asked.ended_at is None, html=html, lines=lines)
 

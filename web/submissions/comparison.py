@@ -12,9 +12,9 @@ from markupsafe import Markup
 from judge.judgement import Judgement
 from judge.measurements import ModelledCase
 from web.accounts.visitor import login_required
+from web.challenges.shown import shown_packs
 from web.formatting import interval, percent, seconds, significant, whole
 from web.problems import Problem
-from web.services import services
 from web.source import highlight_lines
 from web.submissions.languages import language_of
 from web.submissions.views import visible_submission
@@ -56,7 +56,7 @@ def show(public_id: str) -> str:
     return render_template(
         "submissions/compare.html",
         pair=(other, submission),
-        packs=services().packs,
+        packs=shown_packs(),
         figures=compare_figures(other.judgement, submission.judgement),
         rows=compare_sources(
             other.source, submission.source, (language_of(other).grammar, language_of(submission).grammar)

@@ -12,7 +12,8 @@ from web.formatting import size, whole
 _LABELS = {
     "gpu": "GPU",
     "device": "Device",
-    "uuid_hash": "Hash of the GPU's UUID",
+    "uuid_hash": "Card (hash of the GPU's UUID)",
+    "ordinal": "Card's number on its machine",
     "cuda_driver": "CUDA version of the driver",
     "clock_khz": "Maximum SM clock",
     "memory_bytes": "Memory",

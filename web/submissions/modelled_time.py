@@ -96,8 +96,10 @@ def gpu_title(key: str | None) -> str:
 def present_modelled_times(
     measurement: Measurement, code: Sequence[Markup] = (), own: OwnLines = ONE_FILE
 ) -> tuple[ModelledTimeView, ...]:
-    """Returns a view of each case with a modelled time. ``code`` holds the highlighted lines of the source, and ``own``
-    tells the lines of its files."""
+    """Returns a view of each case with a modelled time.
+
+    ``code`` holds the highlighted lines of the source, and ``own`` finds the lines of its files.
+    """
     gpu = gpu_title(measurement.gpu)
     return tuple(
         ModelledTimeView(
@@ -161,7 +163,7 @@ def _present_line(line: ModelledLine, code: Sequence[Markup], own: OwnLines) -> 
     return LineView(
         number=number,
         location=f"{name}:{line.line}" if name else "no line known",
-        code=Markup(code[number - 1].strip()) if number is not None else Markup(""),
+        code=code[number - 1].strip() if number is not None else Markup(""),
         share=percent(line.share),
         bar_width=round(100 * min(line.share, 1.0), 1),
         instructions=whole(sum(line.instructions.values())),
@@ -177,7 +179,7 @@ def _multiple(count: int, ideal: int) -> str:
 
 
 def _present_kernel(kernel: ModelledKernel) -> KernelView:
-    grid, block = ("×".join(whole(axis) for axis in _without_ones(shape)) for shape in (kernel.grid, kernel.block))
+    grid, block = ("×".join(whole(axis) for axis in without_ones(shape)) for shape in (kernel.grid, kernel.block))
     return KernelView(
         name=kernel.kernel,
         launches=whole(kernel.launches),
@@ -189,7 +191,7 @@ def _present_kernel(kernel: ModelledKernel) -> KernelView:
     )
 
 
-def _without_ones(shape: Sequence[int]) -> Sequence[int]:
+def without_ones(shape: Sequence[int]) -> Sequence[int]:
     """Returns the shape without trailing axes of size 1."""
     while len(shape) > 1 and shape[-1] == 1:
         shape = shape[:-1]

@@ -52,8 +52,11 @@ _GROUPS = {"sample": "public", "hidden": "hidden", "benchmark": "benchmark", "cu
 
 @dataclass(frozen=True, slots=True)
 class FaultView:
-    """A kernel's fault. ``line`` and ``other_line`` (of a racing access) are lines of the user's whole source; None
-    for those of other files."""
+    """A kernel's fault.
+
+    ``line`` and ``other_line`` (of a racing access) are lines of the user's whole source; None for those of other
+    files.
+    """
 
     kind: str
     message: str
@@ -145,6 +148,8 @@ class Report:
     benchmarks: tuple[BenchmarkView, ...]
     modelled_times: tuple[ModelledTimeView, ...]
     device_facts: tuple[tuple[str, str], ...]
+    #: The card that was timed; None where nothing was.
+    card: str | None
     fingerprint: tuple[tuple[str, str], ...]
     #: How lines of headers are called, by their number in the whole source.
     header_lines: dict[int, str] = dataclasses.field(default_factory=dict)
@@ -186,6 +191,7 @@ def present_report(
         if measurement is None
         else present_modelled_times(measurement, highlight_lines(source, written_in.grammar) if modelled else (), own),
         device_facts=_device_facts(judgement.device),
+        card=None if measurement is None else measurement.fingerprint.card,
         fingerprint=() if measurement is None else present_fingerprint(measurement.fingerprint),
         header_lines={
             line: own.in_words(line)

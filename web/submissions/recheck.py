@@ -31,6 +31,7 @@ class RecheckView:
 
     @property
     def is_waiting(self) -> bool:
+        """Whether the check has not been made yet."""
         return self.at is None
 
 

@@ -10,8 +10,11 @@ from judge.measurements import Measurement, ModelledCase
 
 @dataclass(frozen=True, slots=True)
 class ProfiledLine:
-    """A line of the user's source. ``sectors`` are those of a request of global memory, ``wavefronts`` those of shared
-    memory as a multiple of the fewest possible; None where the line has none."""
+    """A line of the user's source.
+
+    ``sectors`` are those of a request of global memory, ``wavefronts`` those of shared memory as a multiple of the
+    fewest possible; None where the line has none.
+    """
 
     line: int
     #: How messages name the line.

@@ -11,6 +11,7 @@ from store.boards.standings import find_standing
 from store.models import Submission
 from store.submissions import find_shared, get_submission
 from web.accounts.visitor import login_required
+from web.challenges.shown import is_hidden
 from web.problems import Problem
 from web.services import reader, transaction
 from web.submissions.languages import ending
@@ -57,6 +58,6 @@ def source(token: str) -> Response:
 
 def _shared(token: str) -> Submission:
     submission = find_shared(reader(), token)
-    if submission is None:
+    if submission is None or is_hidden(submission.challenge):
         raise Problem(404, "not_found", "There is nothing here: the link was revoked, or is not whole.")
     return submission

@@ -17,12 +17,12 @@ Streamed = tuple[EventStream, int, dict[str, str]]
 
 
 def events_response(submission: Submission, after: int) -> Response | Streamed:
-    """Returns the events after number ``after``, in the form that ``Accept`` prefers.
+    """Returns the events after number ``after``: as JSON, unless ``Accept`` prefers the other form.
 
     Raises Problem: 406 if it takes neither form, 503 if no stream is free; the client then polls.
     """
     accepted = request.accept_mimetypes
-    form = accepted.best_match(["text/event-stream", "application/json"]) if accepted else "text/event-stream"
+    form = accepted.best_match(["application/json", "text/event-stream"]) if accepted else "application/json"
     if form is None:
         message = "Events come as text/event-stream or as application/json: name one of them in the header Accept."
         raise Problem(406, "not_acceptable", message)

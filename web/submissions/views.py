@@ -20,9 +20,12 @@ from store.models import FINAL_STATES, Role, Submission, User
 from store.operation.administration import WITHDRAWN, NotPossibleError, earlier_judgements, withdraw_from_board
 from store.queue.turns import expected_wait, queue_position
 from store.submissions import cancel_submission, get_submission, list_submissions, sent_values
-from store.teaching.contests import contests_missed, contests_of, is_opened_to
+from store.teaching.comments import find_comment
+from store.teaching.contest_sources import is_held_by, is_opened_to
+from store.teaching.contests import contests_missed, contests_of
 from store.teaching.rights import is_taught_by
 from web.accounts.visitor import login_required, require_visitor
+from web.challenges.shown import find_pack, shown_packs
 from web.errors import wants_json
 from web.leaderboard.boards import withholds_audited
 from web.leaderboard.values import read_values
@@ -30,11 +33,13 @@ from web.problems import Problem
 from web.rates import limit_submissions
 from web.services import reader, services, transaction
 from web.solutions.reading import find_access
-from web.submissions.accepting import accept_submission, find_pack
+from web.submissions.accepting import accept_submission
 from web.submissions.forms import SubmissionForm
 from web.submissions.languages import ending
 from web.submissions.libraries import beside_libraries
+from web.submissions.line_comments import Draft, note_read, present_comments
 from web.submissions.links import links_of
+from web.submissions.may_profile import may_profile
 from web.submissions.presenter import editor_heat, editor_notes, present_report, present_source
 from web.submissions.recheck import RecheckView, present_recheck
 from web.submissions.roofline import RooflineView, comparable_steps, present_roofline
@@ -53,7 +58,7 @@ PAGE = 30
 @limit_submissions
 def create(slug: str) -> Response | BaseResponse:
     """Creates a submission. Answers the editor's script with JSON, and a plain form with a redirect."""
-    find_pack(services(), slug)
+    find_pack(slug)
     form = SubmissionForm()
     if not form.validate_on_submit():
         errors = [f"{name}: {error}" for name, texts in form.errors.items() for error in texts]
@@ -99,7 +104,7 @@ def index() -> str:
         scores={key: present_score(score) for key, score in listed_scores(reader(), found[:PAGE]).items()},
         history=_history(visitor.id, filters["challenge"], filters["device"]),
         choices=sent_values(reader(), user_id=visitor.id) | {"verdict": [verdict.value for verdict in Verdict]},
-        packs=services().packs,
+        packs=shown_packs(),
     )
 
 
@@ -112,7 +117,26 @@ def _history(user_id: int, challenge: str | None, device: str | None) -> History
 @blueprint.get("/submissions/<public_id>")
 @login_required
 def show(public_id: str) -> str:
-    """Renders a submission: its progress while it is judged, then the report."""
+    """Renders a submission: its progress while it is judged, then the report.
+
+    ``?line=`` opens the form of a comment at a line, ``?edit=`` that of one of the visitor's comments.
+    """
+    return submission_page(public_id, _draft(visible_submission(public_id)))
+
+
+def _draft(submission: Submission) -> Draft | None:
+    line, number = request.args.get("line", type=int), request.args.get("edit", type=int)
+    if line is not None:
+        return Draft(line)
+    found = None if number is None or not 0 < number < 2**31 else find_comment(reader(), submission, number)
+    if found is None or found.author_id != require_visitor().id:
+        return None
+    return Draft(found.line, found.id, found.text)
+
+
+def submission_page(public_id: str, draft: Draft | None) -> str:
+    """Renders the page of a submission, with the form of a comment if there is a draft of one."""
+    new = note_read(visible_submission(public_id))
     submission = visible_submission(public_id)
     position = queue_position(reader(), submission)
     standing = _standing(submission)
@@ -122,6 +146,7 @@ def show(public_id: str) -> str:
         **_placed(submission, standing),
         place=None if position is None else _place(submission, position),
         lines=present_source(submission, find_recheck(reader(), submission)),
+        comments=present_comments(submission, draft, new),
         recheck_url=_recheck_url(submission),
         earlier=earlier_judgements(reader(), submission),
         own=submission.user_id == require_visitor().id,
@@ -129,6 +154,7 @@ def show(public_id: str) -> str:
         contests=contests_of(reader(), submission),
         missed=contests_missed(reader(), submission),
         withdrawn=submission.off_board == WITHDRAWN,
+        profiles=may_profile(submission),
         in_track=_place_in_track(submission),
     )
 
@@ -211,16 +237,18 @@ def withdraw(public_id: str) -> BaseResponse:
 
 
 def visible_submission(public_id: str) -> Submission:
-    """Returns the visitor's submission, one that a contest has opened, or a member's of the visitor's class.
+    """Returns the visitor's submission, one that a contest has opened, or a member's of the visitor's class or contest.
 
     An operator gets anybody's. Raises Problem 404 for any other.
     """
     submission, visitor = get_submission(reader(), public_id), require_visitor()
+    is_teacher = visitor.role.includes(Role.TEACHER)
     if submission is not None and (
         submission.user_id == visitor.id
         or visitor.role.includes(Role.OPERATOR)
+        or (is_teacher and is_held_by(reader(), submission, user_id=visitor.id))
         or is_opened_to(reader(), submission, user_id=visitor.id, now=services().clock())
-        or is_taught_by(reader(), submission, user_id=visitor.id, as_owner=visitor.role.includes(Role.TEACHER))
+        or is_taught_by(reader(), submission, user_id=visitor.id, as_owner=is_teacher)
     ):
         return submission
     raise Problem(404, "not_found", "You have no such submission.")
@@ -267,7 +295,7 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
         "audit": checked.audit,
         "recheck": checked.recheck,
         "submission": submission,
-        "pack": services().packs.get(submission.challenge),
+        "pack": shown_packs().get(submission.challenge),
         "working": submission.state not in FINAL_STATES,
         "fastest": standing is not None and standing.is_best,
         "track_goal": None if submission.judgement is None else present_goal(submission.judgement),
@@ -281,7 +309,7 @@ def report_context(submission: Submission, standing: Standing | None) -> dict[st
 
 def _placed(submission: Submission, standing: Standing | None) -> dict[str, StandingView | RooflineView | None]:
     """Returns where a timed submission stands on its board and under the roofline; nothing for others."""
-    judgement, pack = submission.judgement, services().packs.get(submission.challenge)
+    judgement, pack = submission.judgement, shown_packs().get(submission.challenge)
     if judgement is None or judgement.measurement is None:
         return {}
     current = pack if pack is not None and pack.major == submission.pack_major else None
@@ -320,7 +348,7 @@ def _sees_frozen(submission: Submission) -> bool:
 
 def _place_in_track(submission: Submission) -> PlaceInTrack | None:
     done = read_done(reader(), user_id=require_visitor().id)
-    return find_place(builtin_tracks(), submission.challenge, services().packs, done)
+    return find_place(builtin_tracks(), submission.challenge, shown_packs(), done)
 
 
 def _to_compare(submission: Submission) -> list[tuple[str, str]]:

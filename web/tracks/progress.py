@@ -92,8 +92,11 @@ def find_place(tracks: Tracks, challenge: str, packs: Mapping[str, Pack], done: 
 
 
 def find_next(tracks: Tracks, packs: Mapping[str, Pack], done: Done, latest: str | None) -> PlaceInTrack | None:
-    """Returns the step to go on with: the first unsolved one of the track that ``latest``, the challenge that the user
-    sent to last, is in; else of the first track that is begun, else of the first track that is not finished."""
+    """Returns the step to go on with, the first unsolved one of a track.
+
+    The track is the one that ``latest``, the challenge that the user sent to last, is in; else the first track that is
+    begun, else the first one that is not finished.
+    """
     views = [view_track(track, packs, done) for track in tracks.tracks]
     unfinished = [(view, step) for view in views if (step := view.unsolved) is not None]
     order = sorted(unfinished, key=lambda pair: (pair[0].at(latest or "") is None, pair[0].solved == 0))

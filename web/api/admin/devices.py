@@ -19,7 +19,7 @@ from web.services import reader, services
 
 @admin_token_required
 @operation(schemas.Queue, tag=TAG)
-def show_queue() -> schemas.Queue:
+def admin_get_queue() -> schemas.Queue:
     """Lists what runs and what waits."""
     checks = recheck_figures(reader(), now=services().clock())
     return schemas.Queue(
@@ -55,14 +55,14 @@ def show_queue() -> schemas.Queue:
 
 @admin_token_required
 @operation(schemas.OperatedDeviceList, tag=TAG)
-def show_devices() -> schemas.OperatedDeviceList:
+def admin_list_devices() -> schemas.OperatedDeviceList:
     """Lists the devices that a worker ever offered, and why one is held or a board of it out of service."""
     return schemas.OperatedDeviceList(devices=[_device(reader(), device) for device in all_devices(reader())])
 
 
 @admin_token_required
 @operation(schemas.CalibrationList, 404, tag=TAG)
-def show_calibrations(key: str) -> schemas.CalibrationList:
+def admin_list_calibrations(key: str) -> schemas.CalibrationList:
     """Lists what the boards of a device were measured to be able to do, over time."""
     find_device(reader(), key)
     rows = [
@@ -81,7 +81,7 @@ def show_calibrations(key: str) -> schemas.CalibrationList:
 
 @admin_token_required
 @operation(schemas.OperatedDevice, 400, 404, 409, 413, 415, 422, tag=TAG)
-def hold(key: str, json: schemas.Reason) -> schemas.OperatedDevice:
+def admin_hold_device(key: str, json: schemas.Reason) -> schemas.OperatedDevice:
     """Lets a device finish what runs and take nothing new."""
     with acting() as (writer, actor):
         device = find_device(writer, key)
@@ -91,7 +91,7 @@ def hold(key: str, json: schemas.Reason) -> schemas.OperatedDevice:
 
 @admin_token_required
 @operation(schemas.OperatedDevice, 404, tag=TAG)
-def release(key: str) -> schemas.OperatedDevice:
+def admin_release_device(key: str) -> schemas.OperatedDevice:
     """Lets a held device take work again."""
     with acting() as (writer, actor):
         device = find_device(writer, key)

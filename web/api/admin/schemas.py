@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from store.operation.administration import REASON_CHARACTERS
 from store.people.notices import MAX_CHARACTERS, Kind
-from web.api.schemas import NO_NUL, Body, Query, Slug
+from web.api.schemas import NO_NUL, Body, Moment, Query, Slug
 from web.api.stored_form import Answer
 
-
-def _in_reach(moment: datetime) -> datetime:
-    """Refuses times that are not instants in UTC, or that databases and pages cannot hold."""
-    if not datetime(2000, 1, 1, tzinfo=UTC) <= moment < datetime(9000, 1, 1, tzinfo=UTC):
-        raise ValueError("give a moment from the year 2000 to 8999")
-    return moment.astimezone(UTC)
-
-
-Moment = Annotated[AwareDatetime, Field(strict=False), AfterValidator(_in_reach)]
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 

@@ -18,21 +18,26 @@ from web.settings import SettingError, check_setting
 
 @admin_token_required
 @operation(schemas.NoticeList, tag=TAG)
-def show_notices() -> schemas.NoticeList:
+def admin_list_notices() -> schemas.NoticeList:
     """Lists the newest fifty notices."""
     return schemas.NoticeList(notices=[_notice(notice) for notice in list_notices(reader())])
 
 
 @admin_token_required
 @operation(schemas.Notice, 400, 413, 415, 422, status=201, tag=TAG)
-def make_notice(json: schemas.NoticeRequest) -> tuple[schemas.Notice, int]:
+def admin_create_notice(json: schemas.NoticeRequest) -> tuple[schemas.Notice, int]:
     """Shows a message on every page."""
     try:
         with acting() as (writer, actor):
             notice = post_notice(
-                writer, actor, json.text, kind=json.kind, now=services().clock(), starts_at=json.starts_at,
+                writer,
+                actor,
+                json.text,
+                kind=json.kind,
+                now=services().clock(),
+                starts_at=json.starts_at,
                 ends_at=json.ends_at,
-            )  # fmt: skip
+            )
             return _notice(notice), 201
     except NoticeError as error:
         message = sentence(str(error))
@@ -41,7 +46,7 @@ def make_notice(json: schemas.NoticeRequest) -> tuple[schemas.Notice, int]:
 
 @admin_token_required
 @operation(schemas.Notice, 404, tag=TAG)
-def stop_notice(number: int) -> schemas.Notice:
+def admin_end_notice(number: int) -> schemas.Notice:
     """Takes a notice off the pages."""
     with acting() as (writer, actor):
         notice = end_notice(writer, actor, number, now=services().clock())
@@ -52,7 +57,7 @@ def stop_notice(number: int) -> schemas.Notice:
 
 @admin_token_required
 @operation(schemas.SettingList, tag=TAG)
-def show_settings() -> schemas.SettingList:
+def admin_list_settings() -> schemas.SettingList:
     """Lists the settings that may change while the site runs."""
     rows = [
         schemas.Setting(
@@ -69,7 +74,7 @@ def show_settings() -> schemas.SettingList:
 
 @admin_token_required
 @operation(schemas.NewSetting, 400, 404, 413, 415, 422, tag=TAG)
-def put_setting(name: str, json: schemas.SettingRequest) -> schemas.NewSetting:
+def admin_update_setting(name: str, json: schemas.SettingRequest) -> schemas.NewSetting:
     """Gives a setting a value, from the next request on."""
     require_setting(name)
     try:
@@ -84,7 +89,7 @@ def put_setting(name: str, json: schemas.SettingRequest) -> schemas.NewSetting:
 
 @admin_token_required
 @operation(schemas.NewSetting, 404, tag=TAG)
-def delete_setting(name: str) -> schemas.NewSetting:
+def admin_reset_setting(name: str) -> schemas.NewSetting:
     """Gives a setting the environment's value again."""
     require_setting(name)
     with acting() as (writer, actor):
@@ -94,7 +99,7 @@ def delete_setting(name: str) -> schemas.NewSetting:
 
 @admin_token_required
 @operation(schemas.ActionList, 422, tag=TAG)
-def show_log(query: schemas.LogQuery) -> schemas.ActionList:
+def admin_list_actions(query: schemas.LogQuery) -> schemas.ActionList:
     """Lists what operators and teachers did, the latest first."""
     found = list_actions(reader(), target=query.target, before=query.before, limit=query.limit + 1)
     page = found[: query.limit]

@@ -21,13 +21,13 @@ from web.api.admin import schemas
 from web.api.admin.acting import TAG, acting
 from web.api.auth import admin_token_required
 from web.api.spec import next_page, operation
+from web.challenges.shown import find_pack
 from web.services import reader, services
-from web.submissions.accepting import find_pack
 
 
 @admin_token_required
 @operation(schemas.OperatedSubmissionList, 422, tag=TAG)
-def show_submissions(query: schemas.OperatedSubmissionQuery) -> schemas.OperatedSubmissionList:
+def admin_list_submissions(query: schemas.OperatedSubmissionQuery) -> schemas.OperatedSubmissionList:
     """Lists the submissions of all users that fit the query, newest first."""
     user = find_user(reader(), query.user) if query.user else None
     if query.user and user is None:
@@ -49,7 +49,7 @@ def show_submissions(query: schemas.OperatedSubmissionQuery) -> schemas.Operated
 
 @admin_token_required
 @operation(schemas.OperatedSubmission, 404, 409, tag=TAG)
-def cancel_submission(public_id: str) -> schemas.OperatedSubmission:
+def admin_cancel_submission(public_id: str) -> schemas.OperatedSubmission:
     """Cancels a submission that is not judged yet; one that runs ends when its worker next reports."""
     with acting() as (writer, actor):
         submission = find_submission(writer, public_id)
@@ -61,7 +61,7 @@ def cancel_submission(public_id: str) -> schemas.OperatedSubmission:
 
 @admin_token_required
 @operation(schemas.OperatedSubmission, 400, 404, 409, 413, 415, 422, tag=TAG)
-def rejudge_submission(public_id: str, json: schemas.RejudgeRequest) -> schemas.OperatedSubmission:
+def admin_rejudge_submission(public_id: str, json: schemas.RejudgeRequest) -> schemas.OperatedSubmission:
     """Judges a submission again. The earlier judgement is kept."""
     with acting() as (writer, actor):
         submission = find_submission(writer, public_id)
@@ -73,7 +73,7 @@ def rejudge_submission(public_id: str, json: schemas.RejudgeRequest) -> schemas.
 
 @admin_token_required
 @operation(schemas.OperatedSubmission, 400, 404, 409, 413, 415, 422, tag=TAG)
-def off_board(public_id: str, json: schemas.Reason) -> schemas.OperatedSubmission:
+def admin_take_off_board(public_id: str, json: schemas.Reason) -> schemas.OperatedSubmission:
     """Takes a submission off its board."""
     with acting() as (writer, actor):
         submission = find_submission(writer, public_id)
@@ -83,7 +83,7 @@ def off_board(public_id: str, json: schemas.Reason) -> schemas.OperatedSubmissio
 
 @admin_token_required
 @operation(schemas.OperatedSubmission, 404, tag=TAG)
-def on_board(public_id: str) -> schemas.OperatedSubmission:
+def admin_put_on_board(public_id: str) -> schemas.OperatedSubmission:
     """Puts a submission back on its board."""
     with acting() as (writer, actor):
         submission = find_submission(writer, public_id)
@@ -93,9 +93,9 @@ def on_board(public_id: str) -> schemas.OperatedSubmission:
 
 @admin_token_required
 @operation(schemas.ServedChallengeList, tag=TAG)
-def show_challenges() -> schemas.ServedChallengeList:
+def admin_list_challenges() -> schemas.ServedChallengeList:
     """Lists the versions that are served, and what is wrong with challenges that did not load."""
-    packs = services().packs
+    packs = services().all_packs
     verified = efforts_on_record(pack.directory for pack in packs.values())
     served = [
         schemas.ServedChallenge(
@@ -108,14 +108,21 @@ def show_challenges() -> schemas.ServedChallengeList:
 
 @admin_token_required
 @operation(schemas.JudgedAgain, 400, 404, 409, 413, 415, 422, tag=TAG)
-def rejudge_challenge(slug: str, json: schemas.RejudgeManyRequest) -> schemas.JudgedAgain:
+def admin_rejudge_challenge(slug: str, json: schemas.RejudgeManyRequest) -> schemas.JudgedAgain:
     """Judges submissions to a challenge again: at most 100, the newest first."""
-    digest = find_pack(services(), slug).digest
+    digest = find_pack(slug).digest
     with acting() as (writer, actor):
         count, more = rejudge_many(
-            writer, actor, slug, json.reason, digest=digest, version=json.version, judged_before=json.judged_before,
-            limit=BATCH, now=services().clock(),
-        )  # fmt: skip
+            writer,
+            actor,
+            slug,
+            json.reason,
+            digest=digest,
+            version=json.version,
+            judged_before=json.judged_before,
+            limit=BATCH,
+            now=services().clock(),
+        )
     services().ring_builders()
     return schemas.JudgedAgain(judged_again=count, more=more)
 

@@ -17,14 +17,14 @@ from web.services import reader, services
 
 @admin_token_required
 @operation(schemas.UserList, 422, tag=TAG)
-def show_users(query: schemas.UserQuery) -> schemas.UserList:
+def admin_list_users(query: schemas.UserQuery) -> schemas.UserList:
     """Finds users by a part of their names or addresses."""
     return schemas.UserList(users=[_user(user) for user in search_users(reader(), query.q)])
 
 
 @admin_token_required
 @operation(schemas.OperatedUser, 400, 404, 409, 413, 415, 422, tag=TAG)
-def change_role(username: str, json: schemas.RoleRequest) -> schemas.OperatedUser:
+def admin_update_role(username: str, json: schemas.RoleRequest) -> schemas.OperatedUser:
     """Gives a user a role."""
     with acting() as (writer, actor):
         user = require_user(writer, username)
@@ -34,7 +34,7 @@ def change_role(username: str, json: schemas.RoleRequest) -> schemas.OperatedUse
 
 @admin_token_required
 @operation(schemas.OperatedUser, 400, 404, 409, 413, 415, 422, tag=TAG)
-def suspend(username: str, json: schemas.Reason) -> schemas.OperatedUser:
+def admin_suspend_user(username: str, json: schemas.Reason) -> schemas.OperatedUser:
     """Suspends an account: its sessions end, and its tokens and password do nothing until it is restored."""
     with acting() as (writer, actor):
         user = require_user(writer, username)
@@ -44,7 +44,7 @@ def suspend(username: str, json: schemas.Reason) -> schemas.OperatedUser:
 
 @admin_token_required
 @operation(schemas.OperatedUser, 404, tag=TAG)
-def restore(username: str) -> schemas.OperatedUser:
+def admin_restore_user(username: str) -> schemas.OperatedUser:
     """Ends a suspension."""
     with acting() as (writer, actor):
         user = require_user(writer, username)
@@ -54,7 +54,7 @@ def restore(username: str) -> schemas.OperatedUser:
 
 @admin_token_required
 @operation(schemas.ResetLink, 400, 404, 409, 413, 415, 422, tag=TAG)
-def reset_link(username: str, json: schemas.ResetLinkRequest) -> schemas.ResetLink:
+def admin_create_reset_link(username: str, json: schemas.ResetLinkRequest) -> schemas.ResetLink:
     """Makes a link by which a user chooses a new password."""
     with acting() as (writer, actor):
         user = require_user(writer, username)
@@ -64,7 +64,7 @@ def reset_link(username: str, json: schemas.ResetLinkRequest) -> schemas.ResetLi
 
 @admin_token_required
 @operation(schemas.Merged, 400, 404, 409, 413, 415, 422, tag=TAG)
-def merge(username: str, json: schemas.MergeRequest) -> schemas.Merged:
+def admin_merge_users(username: str, json: schemas.MergeRequest) -> schemas.Merged:
     """Merges an account into another one of the same person, and closes it. This cannot be undone.
 
     Submissions with their places, drafts and memberships go over; password, address, tokens and sessions go.

@@ -2,7 +2,12 @@
 // the editor already takes keys, since a slow processor needs as long for this as for the rest of the page.
 
 import {
-  autocompletion, closeBrackets, closeBracketsKeymap, completeAnyWord, completeFromList, completionKeymap,
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completeAnyWord,
+  completeFromList,
+  completionKeymap,
 } from "@codemirror/autocomplete";
 import { HighlightStyle, bracketMatching, foldKeymap, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
@@ -29,12 +34,13 @@ function help(signature, text) {
 }
 
 /** Help on hover for the language's names and for the arguments of solve. */
-const helpOnHover = (names) => hoverTooltip((view, position) => {
-  const word = view.state.wordAt(position);
-  if (!word) return null;
-  const found = names[view.state.sliceDoc(word.from, word.to)];
-  return found ? { pos: word.from, end: word.to, above: true, create: () => ({ dom: help(...found) }) } : null;
-});
+const helpOnHover = (names) =>
+  hoverTooltip((view, position) => {
+    const word = view.state.wordAt(position);
+    if (!word) return null;
+    const found = names[view.state.sliceDoc(word.from, word.to)];
+    return found ? { pos: word.from, end: word.to, above: true, create: () => ({ dom: help(...found) }) } : null;
+  });
 
 // ---- colours: the page's custom properties, so that they follow its light or dark theme ----
 
@@ -44,7 +50,10 @@ const highlighting = HighlightStyle.define([
   { tag: [tags.string, tags.character, tags.special(tags.string)], color: "var(--code-string)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
   { tag: [tags.comment, tags.lineComment, tags.blockComment], color: "var(--code-comment)", fontStyle: "italic" },
-  { tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))], color: "var(--code-function)" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))],
+    color: "var(--code-function)",
+  },
   { tag: [tags.processingInstruction, tags.meta], color: "var(--code-meta)" },
 ]);
 
@@ -55,15 +64,25 @@ const highlighting = HighlightStyle.define([
  */
 export async function comforts(names, name) {
   const grammar = GRAMMARS[name] ? (await GRAMMARS[name]()).grammar : NO_GRAMMAR;
-  const argumentCompletions = Object.entries(names).map(([label, [detail, info]]) => (
-    { label, type: "variable", detail, info, boost: 20 }
-  ));
-  const completions = grammar.completions.map(({ label, type, told }) => (
-    told ? { label, type, info: () => help(...told) } : { label, type }
-  ));
+  const argumentCompletions = Object.entries(names).map(([label, [detail, info]]) => ({
+    label,
+    type: "variable",
+    detail,
+    info,
+    boost: 20,
+  }));
+  const completions = grammar.completions.map(({ label, type, told }) =>
+    told ? { label, type, info: () => help(...told) } : { label, type },
+  );
   return [
-    ...grammar.extensions(), syntaxHighlighting(highlighting), bracketMatching(), indentOnInput(), closeBrackets(), search({ top: true }),
-    highlightSelectionMatches(), helpOnHover({ ...grammar.names, ...names }),
+    ...grammar.extensions(),
+    syntaxHighlighting(highlighting),
+    bracketMatching(),
+    indentOnInput(),
+    closeBrackets(),
+    search({ top: true }),
+    highlightSelectionMatches(),
+    helpOnHover({ ...grammar.names, ...names }),
     autocompletion({ override: [completeFromList([...argumentCompletions, ...completions]), completeAnyWord] }),
     keymap.of([...closeBracketsKeymap, ...searchKeymap, ...foldKeymap, ...completionKeymap]),
   ];

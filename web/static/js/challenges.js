@@ -6,7 +6,9 @@ const search = document.getElementById("search");
 let asked = 0;
 
 async function show() {
-  const query = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value && !(name === "sort" && value === "track")));
+  const query = new URLSearchParams(
+    [...new FormData(form)].filter(([name, value]) => value && !(name === "sort" && value === "track")),
+  );
   const url = query.size ? `${form.action}?${query}` : form.action;
   history.replaceState(null, "", url);
   const mine = (asked += 1);

@@ -4,7 +4,11 @@ const begun = performance.now();
 
 function left(seconds) {
   if (seconds <= 0) return "It has ended.";
-  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
   const clock = [hours, minutes, seconds % 60].map((part) => String(part).padStart(2, "0")).join(":");
   return `${days ? `${days} d ` : ""}${clock} left.`;
 }

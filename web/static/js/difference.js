@@ -13,13 +13,19 @@ const LEAST_CHANGE = 0.005; // a smaller change of the time is shown as none
  */
 export function compareWithLast(key, id, profile) {
   let kept = null;
-  try { kept = JSON.parse(storage.get(key) ?? "null"); } catch { /* what another release kept */ }
+  try {
+    kept = JSON.parse(storage.get(key) ?? "null");
+  } catch {
+    /* what another release kept */
+  }
   const before = kept?.id === id ? kept.before : kept?.profile;
   storage.set(key, JSON.stringify({ id, profile, before }));
   if (!before || before.scale !== profile.scale || before.case !== profile.case) return null;
   const change = profile.seconds / before.seconds - 1;
   const isMeasured = profile.low < profile.high;
-  const isSame = isMeasured ? profile.low <= before.high && before.low <= profile.high : Math.abs(change) < LEAST_CHANGE;
+  const isSame = isMeasured
+    ? profile.low <= before.high && before.low <= profile.high
+    : Math.abs(change) < LEAST_CHANGE;
   const kind = isSame ? "same" : change < 0 ? "better" : "worse";
   const percent = Math.abs(100 * change).toFixed(Math.abs(change) < 0.1 ? 1 : 0);
   const same = isMeasured ? "no measurable difference from the last run" : "the same time as the last run";
@@ -30,7 +36,10 @@ export function compareWithLast(key, id, profile) {
 /** Returns sentences on the lines whose accesses differ. A line is the same if its text is, or else its number. */
 function changedLines(before, now) {
   const left = [...before];
-  const take = (fits) => { const at = left.findIndex(fits); return at < 0 ? null : left.splice(at, 1)[0]; };
+  const take = (fits) => {
+    const at = left.findIndex(fits);
+    return at < 0 ? null : left.splice(at, 1)[0];
+  };
   const pairs = now.map((line) => [line, take((other) => other.text === line.text)]);
   for (const pair of pairs) pair[1] ??= take((other) => other.line === pair[0].line);
   const found = [];

@@ -32,7 +32,8 @@ function keepInBrowser(editor, starter, language) {
   if (stored !== null && stored !== shown) {
     editor.replace(stored);
     status.textContent = "Draft restored";
-    if ("edited" in form.dataset) { // the page came with another text: the draft is one undo away
+    if ("edited" in form.dataset) {
+      // the page came with another text: the draft is one undo away
       editor.replace(shown);
       status.textContent = "Your draft comes back with Ctrl+Z";
     }
@@ -65,12 +66,24 @@ function keepOnServer(editor, starter, language) {
     newSpell = false;
     try {
       const answer = await fetch(url, {
-        method: "PUT", keepalive, body: JSON.stringify({ source, base: version, new_spell: keepsOld, language: language() }),
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": form.elements.csrf_token.value },
+        method: "PUT",
+        keepalive,
+        body: JSON.stringify({ source, base: version, new_spell: keepsOld, language: language() }),
+        headers: {
+          "Content-Type": "application/json",
+          Accept: "application/json",
+          "X-CSRFToken": form.elements.csrf_token.value,
+        },
       });
       const told = await answer.json();
-      if (answer.status === 409) { askWhichStays(told); return; }
-      if (!answer.ok) { status.textContent = told.detail ?? "Not saved"; return; }
+      if (answer.status === 409) {
+        askWhichStays(told);
+        return;
+      }
+      if (!answer.ok) {
+        status.textContent = told.detail ?? "Not saved";
+        return;
+      }
       version = told.version;
       savedSource = source;
       status.textContent = "Saved";
@@ -100,7 +113,11 @@ function keepOnServer(editor, starter, language) {
   function askWhichStays(other) {
     conflict.hidden = false;
     status.textContent = "Not saved";
-    document.getElementById("take-other").onclick = () => { conflict.hidden = true; load(other); editor.focus(); };
+    document.getElementById("take-other").onclick = () => {
+      conflict.hidden = true;
+      load(other);
+      editor.focus();
+    };
     document.getElementById("keep-mine").onclick = () => {
       conflict.hidden = true;
       version = other.version;
@@ -112,13 +129,19 @@ function keepOnServer(editor, starter, language) {
 
   // Another window may have saved while this one was in the background.
   document.addEventListener("visibilitychange", async () => {
-    if (document.visibilityState === "hidden") { save({ keepalive: true }); return; }
+    if (document.visibilityState === "hidden") {
+      save({ keepalive: true });
+      return;
+    }
     if (!conflict.hidden) return;
     try {
       const newer = await (await fetch(url, { headers: { Accept: "application/json" } })).json();
       if (newer.version <= version) return;
-      if (editor.value() === savedSource) load(newer); else askWhichStays(newer);
-    } catch { /* the next save will tell */ }
+      if (editor.value() === savedSource) load(newer);
+      else askWhichStays(newer);
+    } catch {
+      /* the next save will tell */
+    }
   });
   addEventListener("pagehide", () => save({ keepalive: true }));
 
@@ -142,7 +165,9 @@ function keepOnServer(editor, starter, language) {
     button.type = "button";
     button.textContent = `${new Date(each.saved_at).toLocaleString()}${each.version === version ? " (now)" : ""}`;
     button.addEventListener("click", async () => {
-      const chosen = await (await fetch(`${listUrl}/${each.version}`, { headers: { Accept: "application/json" } })).json();
+      const chosen = await (
+        await fetch(`${listUrl}/${each.version}`, { headers: { Accept: "application/json" } })
+      ).json();
       history.open = false;
       newSpell = true;
       editor.replace(chosen.source);
@@ -169,19 +194,30 @@ function keepOnServer(editor, starter, language) {
     if (before !== null) {
       newSpell = true;
       if (before !== editor.value()) editor.replace(before);
-      save().then(() => { if (editor.value() === savedSource) storage.remove(anonymousKey); });
+      save().then(() => {
+        if (editor.value() === savedSource) storage.remove(anonymousKey);
+      });
     }
   }
   async function leave(other) {
     await save();
     savedSource = null; // the same text in another language is another draft
     try {
-      const answer = await fetch(`${url}?language=${encodeURIComponent(other)}`, { headers: { Accept: "application/json" } });
+      const answer = await fetch(`${url}?language=${encodeURIComponent(other)}`, {
+        headers: { Accept: "application/json" },
+      });
       const draft = await answer.json();
       return draft.version ? draft.source : null;
     } catch {
       return null;
     }
   }
-  return { changed: schedule, replacing: () => { save(); newSpell = true; }, leave };
+  return {
+    changed: schedule,
+    replacing: () => {
+      save();
+      newSpell = true;
+    },
+    leave,
+  };
 }

@@ -6,19 +6,27 @@ import { showPane } from "./panes.js";
 const drawer = document.getElementById("drawer");
 const outcome = document.getElementById("outcome");
 // The tabs that are there without a result, and their panels. Visitors have no machine code.
-const standing = new Map([["input", document.getElementById("own-input")], ["machine", document.getElementById("machine-code")]]);
+const standing = new Map([
+  ["input", document.getElementById("own-input")],
+  ["machine", document.getElementById("machine-code")],
+]);
 const verdictLine = document.getElementById("verdict-line");
 const parts = [drawer, document.getElementById("divide-rows"), document.getElementById("tab-result")];
 const tabs = [...document.querySelectorAll("#drawer-tabs [data-shows]")];
-let shown = "", chosen = ""; // the tab that is open, and the one that was opened by hand last
+let shown = "",
+  chosen = ""; // the tab that is open, and the one that was opened by hand last
 let onMachineCode = () => {};
 
 /** Calls `listener` with true when the machine code is opened, and with false when it is closed. */
-export function watchMachineCode(listener) { onMachineCode = listener; }
+export function watchMachineCode(listener) {
+  onMachineCode = listener;
+}
 
 export const isDrawerOpen = () => !drawer.hidden;
 
-export function openDrawer() { for (const part of parts) part.hidden = false; }
+export function openDrawer() {
+  for (const part of parts) part.hidden = false;
+}
 
 export function closeDrawer() {
   showPane("code");
@@ -57,7 +65,8 @@ export function showTab(name) {
   }
   outcome.hidden = standing.has(name);
   for (const [each, panel] of standing) if (panel) panel.hidden = each !== name;
-  for (const part of outcome.querySelectorAll(".report > [data-tab]")) part.hidden = name !== "whole" && part.dataset.tab !== name;
+  for (const part of outcome.querySelectorAll(".report > [data-tab]"))
+    part.hidden = name !== "whole" && part.dataset.tab !== name;
   if (turned) onMachineCode(name === "machine");
 }
 

@@ -9,12 +9,19 @@ export function splitFiles(text, main = "kernel.cu") {
     files.at(-1).end = found.index;
     files.push({ name: found[1], start: found.index + found[0].length + 1 });
   }
-  return files.map(({ name, start, end }) => ({ name, text: text.slice(start, end), line: text.slice(0, start).split("\n").length }));
+  return files.map(({ name, start, end }) => ({
+    name,
+    text: text.slice(start, end),
+    line: text.slice(0, start).split("\n").length,
+  }));
 }
 
 /** The text of a file and its headers. */
 export function joinFiles([main, ...headers]) {
-  return headers.reduce((text, { name, text: header }) => `${ended(text)}// gpujudge: file=${name}\n${header}`, main.text);
+  return headers.reduce(
+    (text, { name, text: header }) => `${ended(text)}// gpujudge: file=${name}\n${header}`,
+    main.text,
+  );
 }
 
 const ended = (text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
@@ -24,9 +31,10 @@ const ended = (text) => (text === "" || text.endsWith("\n") ? text : `${text}\n`
  * is added.
  */
 export function withOpened(text, opened) {
-  const main = opened.length === 1 && !/\.(cuh|h|hh|hpp|hxx|inc|inl|ipp|tpp)$/.test(opened[0].name)
-    ? opened[0]
-    : opened.find(({ name, text: content }) => /\.(cu|cpp|cc)$/.test(name) && content.includes("solve"));
+  const main =
+    opened.length === 1 && !/\.(cuh|h|hh|hpp|hxx|inc|inl|ipp|tpp)$/.test(opened[0].name)
+      ? opened[0]
+      : opened.find(({ name, text: content }) => /\.(cu|cpp|cc)$/.test(name) && content.includes("solve"));
   const headers = opened.filter((file) => file !== main && file.name !== "solve.h");
   const kept = main ? splitFiles(main.text) : splitFiles(text);
   const names = headers.map(({ name }) => name);
@@ -39,12 +47,16 @@ export function showFiles(list, text, goTo, main) {
   const key = JSON.stringify(files.map(({ name, line }) => [name, line]));
   if (list.dataset.key === key) return;
   list.dataset.key = key;
-  list.replaceChildren(...(files.length === 1 ? [files[0].name] : files.map(({ name, line }) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "chip";
-    button.textContent = name;
-    button.addEventListener("click", () => goTo(line));
-    return button;
-  })));
+  list.replaceChildren(
+    ...(files.length === 1
+      ? [files[0].name]
+      : files.map(({ name, line }) => {
+          const button = document.createElement("button");
+          button.type = "button";
+          button.className = "chip";
+          button.textContent = name;
+          button.addEventListener("click", () => goTo(line));
+          return button;
+        })),
+  );
 }

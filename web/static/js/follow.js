@@ -52,18 +52,35 @@ export function follow(url, onEvent, onEnd, onAway) {
     }
   };
 
-  if (typeof EventSource === "undefined") { poll(); return; }
-  const armWatchdog = (milliseconds) => { clearTimeout(watchdog); watchdog = setTimeout(poll, milliseconds); };
+  if (typeof EventSource === "undefined") {
+    poll();
+    return;
+  }
+  const armWatchdog = (milliseconds) => {
+    clearTimeout(watchdog);
+    watchdog = setTimeout(poll, milliseconds);
+  };
   stream = new EventSource(url);
   armWatchdog(SILENT_MS);
-  const onActivity = () => { onAway(false); armWatchdog(CUT_MS); };
+  const onActivity = () => {
+    onAway(false);
+    armWatchdog(CUT_MS);
+  };
   for (const kind of ["queued", "building", "built", "running", "case", "timing", "done", "cancelled"]) {
-    stream.addEventListener(kind, (message) => { onActivity(); deliver(JSON.parse(message.data)); });
+    stream.addEventListener(kind, (message) => {
+      onActivity();
+      deliver(JSON.parse(message.data));
+    });
   }
   stream.addEventListener("hello", onActivity);
   stream.addEventListener("tick", onActivity);
-  stream.addEventListener("position", (message) => { onActivity(); onEvent("position", JSON.parse(message.data)); });
+  stream.addEventListener("position", (message) => {
+    onActivity();
+    onEvent("position", JSON.parse(message.data));
+  });
   stream.addEventListener("end", end);
   // A browser reconnects by itself after a break, but gives up for good after an error response (503, 404).
-  stream.addEventListener("error", () => { if (!over && stream.readyState === EventSource.CLOSED) poll(); });
+  stream.addEventListener("error", () => {
+    if (!over && stream.readyState === EventSource.CLOSED) poll();
+  });
 }

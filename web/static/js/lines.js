@@ -3,7 +3,8 @@
 
 const page = document.querySelector(".beside");
 const sourceLine = (line) => document.getElementById(`L${line}`);
-const belonging = (line) => [...page.querySelectorAll(`[data-line="${CSS.escape(line)}"]`)].filter((each) => !isSourceLine(each));
+const belonging = (line) =>
+  [...page.querySelectorAll(`[data-line="${CSS.escape(line)}"]`)].filter((each) => !isSourceLine(each));
 const isSourceLine = (element) => element.id.startsWith("L");
 let lit = "";
 
@@ -45,6 +46,7 @@ function show(element) {
   const folded = element.closest("details");
   if (folded) folded.open = true;
   const pane = element.closest(".source");
-  if (pane) pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
+  if (pane)
+    pane.scrollTop += element.getBoundingClientRect().top - pane.getBoundingClientRect().top - pane.clientHeight / 3;
   element.scrollIntoView({ block: "nearest", inline: "nearest" });
 }

@@ -18,7 +18,10 @@ function makeDivider(element, property, room) {
   const tell = () => {
     const { left, top } = element.getBoundingClientRect();
     element.setAttribute("aria-orientation", isUpright() ? "vertical" : "horizontal");
-    element.setAttribute("aria-valuenow", String(Math.round(Math.min(Math.max(shareAt({ clientX: left, clientY: top }), least), most))));
+    element.setAttribute(
+      "aria-valuenow",
+      String(Math.round(Math.min(Math.max(shareAt({ clientX: left, clientY: top }), least), most))),
+    );
   };
   const place = (share) => {
     const kept = Math.min(Math.max(share, least), most);
@@ -35,8 +38,13 @@ function makeDivider(element, property, room) {
     element.setPointerCapture(event.pointerId);
     element.classList.add("dragged");
   });
-  element.addEventListener("pointermove", (event) => { if (element.hasPointerCapture(event.pointerId)) place(shareAt(event)); });
-  const release = () => { element.classList.remove("dragged"); keep(); };
+  element.addEventListener("pointermove", (event) => {
+    if (element.hasPointerCapture(event.pointerId)) place(shareAt(event));
+  });
+  const release = () => {
+    element.classList.remove("dragged");
+    keep();
+  };
   element.addEventListener("pointerup", release);
   element.addEventListener("pointercancel", release);
   element.addEventListener("dblclick", () => {
@@ -45,7 +53,14 @@ function makeDivider(element, property, room) {
   });
   element.addEventListener("keydown", (event) => {
     const now = Number(element.getAttribute("aria-valuenow"));
-    const to = { ArrowLeft: now - 2, ArrowUp: now - 2, ArrowRight: now + 2, ArrowDown: now + 2, Home: least, End: most }[event.key];
+    const to = {
+      ArrowLeft: now - 2,
+      ArrowUp: now - 2,
+      ArrowRight: now + 2,
+      ArrowDown: now + 2,
+      Home: least,
+      End: most,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     place(to);
@@ -61,7 +76,11 @@ makeDivider(document.getElementById("divide-rows"), "--editing", document.getEle
 const tabList = document.getElementById("tabs");
 const tabs = [...tabList.querySelectorAll(".tab")];
 const statement = document.getElementById("statement");
-const panels = new Map([["tab-statement", statement], ["tab-code", document.getElementById("coding")], ["tab-result", document.getElementById("drawer")]]);
+const panels = new Map([
+  ["tab-statement", statement],
+  ["tab-code", document.getElementById("coding")],
+  ["tab-result", document.getElementById("drawer")],
+]);
 const CODING = ["tab-code", "tab-result"]; // on small screens only; the style sheet shows their panels
 tabList.setAttribute("role", "tablist");
 tabList.setAttribute("aria-label", "About the challenge");
@@ -116,7 +135,10 @@ for (const tab of tabs) {
   tab.addEventListener("keydown", (event) => {
     const shown = tabs.filter((other) => other.offsetParent !== null);
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (event.key === " ") { event.preventDefault(); open(tab); }
+    if (event.key === " ") {
+      event.preventDefault();
+      open(tab);
+    }
     if (!step) return;
     const next = shown[(shown.indexOf(tab) + step + shown.length) % shown.length];
     open(next);
@@ -133,18 +155,31 @@ export function showPane(name) {
 }
 
 // On a larger screen the editor has a place of its own, beside the statement.
-addEventListener("resize", () => { if (CODING.includes(`tab-${workspace.dataset.tab}`) && !isNarrow()) open(tabs[0]); });
+addEventListener("resize", () => {
+  if (CODING.includes(`tab-${workspace.dataset.tab}`) && !isNarrow()) open(tabs[0]);
+});
 
 // ---- full screen ----
 
 const fullScreen = document.getElementById("full-screen");
 fullScreen.hidden = !document.fullscreenEnabled;
-fullScreen.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : workspace.requestFullscreen()));
-document.addEventListener("fullscreenchange", () => { fullScreen.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen"; });
+fullScreen.addEventListener("click", () =>
+  document.fullscreenElement ? document.exitFullscreen() : workspace.requestFullscreen(),
+);
+document.addEventListener("fullscreenchange", () => {
+  fullScreen.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+});
 
 // ---- menus close when something else is clicked, and by Esc ----
 
 for (const menu of document.querySelectorAll("details.menu")) {
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); } });
+  document.addEventListener("click", (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  });
 }

@@ -9,7 +9,11 @@ const fontSize = document.getElementById("prefer-size");
 
 /** Returns the preferences that are kept. */
 export function readPreferences() {
-  try { return { ...DEFAULTS, ...JSON.parse(storage.get("editor") ?? "{}") }; } catch { return DEFAULTS; }
+  try {
+    return { ...DEFAULTS, ...JSON.parse(storage.get("editor") ?? "{}") };
+  } catch {
+    return DEFAULTS;
+  }
 }
 
 /** Shows the preferences in the menu, and gives the editor those that are chosen there. */

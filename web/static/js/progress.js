@@ -13,18 +13,26 @@ export function showProgress(element, { events, report, cancel, csrfToken, onRep
   const part = (name) => element.querySelector(`[data-part="${name}"]`);
   const line = part("line");
   const began = performance.now();
-  const clock = setInterval(() => { part("clock").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`; }, 100);
+  const clock = setInterval(() => {
+    part("clock").textContent = `${((performance.now() - began) / 1000).toFixed(1)} s`;
+  }, 100);
   let step = 0;
   let lastText = line.textContent;
 
-  const showText = (text) => { lastText = text; line.textContent = text; };
+  const showText = (text) => {
+    lastText = text;
+    line.textContent = text;
+  };
   const markStep = (name) => {
     step = Math.max(step, STEPS.indexOf(name));
-    part("steps").querySelectorAll("li").forEach((item, index) => {
-      item.classList.toggle("past", index < step);
-      item.classList.toggle("now", index === step);
-      if (index === step) item.setAttribute("aria-current", "step"); else item.removeAttribute("aria-current");
-    });
+    part("steps")
+      .querySelectorAll("li")
+      .forEach((item, index) => {
+        item.classList.toggle("past", index < step);
+        item.classList.toggle("now", index === step);
+        if (index === step) item.setAttribute("aria-current", "step");
+        else item.removeAttribute("aria-current");
+      });
   };
   const addCase = ({ id, verdict }) => {
     const item = document.createElement("li");
@@ -71,7 +79,11 @@ export function showProgress(element, { events, report, cancel, csrfToken, onRep
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await fetch(report, { headers: { Accept: "text/html" } });
-        if (onGone && [401, 404].includes(answer.status)) { clearInterval(clock); onGone(); return; }
+        if (onGone && [401, 404].includes(answer.status)) {
+          clearInterval(clock);
+          onGone();
+          return;
+        }
         if (!answer.ok) throw new Error(answer.status);
         const html = await answer.text();
         clearInterval(clock);
@@ -83,7 +95,9 @@ export function showProgress(element, { events, report, cancel, csrfToken, onRep
       }
     }
   };
-  const onAway = (away) => { line.textContent = away ? "The server cannot be reached, trying again" : lastText; };
+  const onAway = (away) => {
+    line.textContent = away ? "The server cannot be reached, trying again" : lastText;
+  };
 
   const cancelButton = part("cancel");
   if (cancel && cancelButton) {

@@ -9,7 +9,10 @@ export async function followRecheck(root) {
   if (!section) return;
   for (let polls = 0; polls < MOST_POLLS && section.isConnected; polls += 1) {
     await new Promise((wake) => setTimeout(wake, POLL_MS));
-    const html = await fetch(section.dataset.recheck).then((answer) => (answer.ok ? answer.text() : ""), () => "");
+    const html = await fetch(section.dataset.recheck).then(
+      (answer) => (answer.ok ? answer.text() : ""),
+      () => "",
+    );
     const fresh = document.createRange().createContextualFragment(html).querySelector("section");
     if (fresh && !fresh.dataset.recheck) {
       fresh.hidden = section.hidden; // its tab may not be open

@@ -1,7 +1,15 @@
 // The workbench: the editor, the draft, files, Run and Submit, and their results.
 
 import { keepDraft } from "./drafts.js";
-import { closeDrawer, openDrawer, openStanding, isDrawerOpen, showParts, showWhole, watchMachineCode } from "./drawer.js";
+import {
+  closeDrawer,
+  openDrawer,
+  openStanding,
+  isDrawerOpen,
+  showParts,
+  showWhole,
+  watchMachineCode,
+} from "./drawer.js";
 import { openEditor } from "./editor.js";
 import { showFiles, withOpened } from "./files.js";
 import { showPane } from "./panes.js";
@@ -27,7 +35,8 @@ const profileKey = `profile:${form.dataset.user ?? ""}:${slug}`;
 const fileList = document.getElementById("files");
 const goToLine = (line) => editor.goTo(line);
 
-let draft = null, machineCode = null;
+let draft = null,
+  machineCode = null;
 const preferences = readPreferences();
 const editor = openEditor(textarea, {
   nonce: document.querySelector("meta[name=style-nonce]").content,
@@ -35,7 +44,11 @@ const editor = openEditor(textarea, {
   grammar: template().dataset.grammar,
   preferences,
   names: JSON.parse(form.dataset.names),
-  onChange: (source) => { draft?.changed(source); machineCode?.changed(); showFiles(fileList, source, goToLine, template().dataset.file); },
+  onChange: (source) => {
+    draft?.changed(source);
+    machineCode?.changed();
+    showFiles(fileList, source, goToLine, template().dataset.file);
+  },
   onRun: () => clickButton("run"),
   onSubmit: () => clickButton("submit"),
 });
@@ -76,7 +89,9 @@ async function open(files) {
   const opened = [];
   for (const file of files) {
     if (file.size > Number(sourceBytes)) {
-      showProblem(`${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`);
+      showProblem(
+        `${file.name} has ${file.size.toLocaleString()} bytes; a source may have ${Number(sourceBytes).toLocaleString()}.`,
+      );
       return;
     }
     try {
@@ -97,17 +112,31 @@ fileInput.addEventListener("change", async () => {
   fileInput.value = ""; // the editor holds its text now, so the form must not send the file as well
 });
 let dragDepth = 0;
-box.addEventListener("dragenter", (event) => { if (event.dataTransfer.types.includes("Files")) { dragDepth += 1; box.classList.add("dropping"); } });
-box.addEventListener("dragleave", () => { dragDepth = Math.max(dragDepth - 1, 0); if (!dragDepth) box.classList.remove("dropping"); });
-box.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
-box.addEventListener("drop", (event) => {
-  dragDepth = 0;
-  box.classList.remove("dropping");
-  if (!event.dataTransfer.files.length) return;
-  event.preventDefault();
-  event.stopPropagation();
-  open(event.dataTransfer.files);
-}, true);
+box.addEventListener("dragenter", (event) => {
+  if (event.dataTransfer.types.includes("Files")) {
+    dragDepth += 1;
+    box.classList.add("dropping");
+  }
+});
+box.addEventListener("dragleave", () => {
+  dragDepth = Math.max(dragDepth - 1, 0);
+  if (!dragDepth) box.classList.remove("dropping");
+});
+box.addEventListener("dragover", (event) => {
+  if (event.dataTransfer.types.includes("Files")) event.preventDefault();
+});
+box.addEventListener(
+  "drop",
+  (event) => {
+    dragDepth = 0;
+    box.classList.remove("dropping");
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    open(event.dataTransfer.files);
+  },
+  true,
+);
 
 // ---- an input of one's own ----
 
@@ -143,17 +172,28 @@ function showWrongFields(fields) {
 
 function showChoice() {
   document.getElementById("runs-on").textContent = form.elements.on.value === "custom" ? "Run own input" : "Run";
-  storage.set(inputKey, JSON.stringify({ on: form.elements.on.value, fields: inputFields.map((field) => field.value) }));
+  storage.set(
+    inputKey,
+    JSON.stringify({ on: form.elements.on.value, fields: inputFields.map((field) => field.value) }),
+  );
 }
 for (const field of inputFields) {
-  field.addEventListener("input", () => { form.elements.on.value = "custom"; showWrong(field, ""); showChoice(); });
+  field.addEventListener("input", () => {
+    form.elements.on.value = "custom";
+    showWrong(field, "");
+    showChoice();
+  });
 }
 for (const choice of custom.querySelectorAll("[name=on]")) choice.addEventListener("change", showChoice);
 try {
   const { on, fields } = JSON.parse(storage.get(inputKey) ?? "{}");
-  fields?.forEach((text, number) => { if (inputFields[number]) inputFields[number].value = text; });
+  fields?.forEach((text, number) => {
+    if (inputFields[number]) inputFields[number].value = text;
+  });
   if (on) form.elements.on.value = on;
-} catch { /* what another release kept */ }
+} catch {
+  /* what another release kept */
+}
 showChoice();
 
 // ---- run and submit ----
@@ -172,7 +212,8 @@ function clickButton(mode) {
 let attempt = null;
 function keyFor(mode) {
   const content = JSON.stringify([mode, device.value, language?.value, editor.value(), customInput()]);
-  if (attempt?.content !== content) attempt = { content, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
+  if (attempt?.content !== content)
+    attempt = { content, key: crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}` };
   return attempt.key;
 }
 
@@ -186,7 +227,10 @@ form.addEventListener("submit", async (event) => {
   }
   showProblem("");
   for (const field of inputFields) showWrong(field, "");
-  if (!editor.value().trim()) { showProblem("There is nothing in the editor yet."); return; }
+  if (!editor.value().trim()) {
+    showProblem("There is nothing in the editor yet.");
+    return;
+  }
   if (new TextEncoder().encode(editor.value()).length > Number(sourceBytes)) {
     showProblem(`The source is larger than ${Number(sourceBytes).toLocaleString()} bytes.`);
     return;
@@ -203,8 +247,14 @@ form.addEventListener("submit", async (event) => {
     if (!answer.ok) {
       const { detail, nearest, fields } = result;
       takeBack();
-      if (answer.status === 401) { location.reload(); return; }
-      if (showWrongFields(fields)) { enableButtons(); return; }
+      if (answer.status === 401) {
+        location.reload();
+        return;
+      }
+      if (showWrongFields(fields)) {
+        enableButtons();
+        return;
+      }
       showProblem(nearest.length ? `${detail} Nearest: ${nearest.join(", ")}.` : detail);
       enableButtons();
       return;
@@ -219,9 +269,13 @@ form.addEventListener("submit", async (event) => {
     enableButtons();
   }
 });
-addEventListener("pageshow", (event) => { if (event.persisted) enableButtons(); });
+addEventListener("pageshow", (event) => {
+  if (event.persisted) enableButtons();
+});
 
-function enableButtons() { for (const button of buttons) button.disabled = false; }
+function enableButtons() {
+  for (const button of buttons) button.disabled = false;
+}
 
 // ---- results: in the drawer, and at the editor's lines ----
 
@@ -247,8 +301,12 @@ function showSending() {
   return () => {
     showWhole(before);
     const report = outcome.querySelector(".report");
-    if (report) { report.prepend(...outcome.querySelectorAll(".verdict-bar")); showParts(report); }
-    if (!wasOpen) closeDrawer(); else showPane("code");
+    if (report) {
+      report.prepend(...outcome.querySelectorAll(".verdict-bar"));
+      showParts(report);
+    }
+    if (!wasOpen) closeDrawer();
+    else showPane("code");
   };
 }
 
@@ -266,6 +324,7 @@ async function showResult(result, source) {
     onReport: (html) => {
       const report = putReport(progress, html);
       showParts(report);
+      markGoal(report);
       import("./recheck.js").then(({ followRecheck }) => followRecheck(outcome));
       // Lines that were edited meanwhile are no longer those that were judged.
       if (editor.value() === source) {
@@ -282,6 +341,15 @@ async function showResult(result, source) {
       enableButtons();
     },
   });
+}
+
+/** Marks the goal of the page's track as reached, if this report says so. */
+function markGoal(report) {
+  const bar = document.querySelector(".track-bar");
+  const goal = report.querySelector(".track-goal");
+  const isSameTrack = bar && goal && bar.querySelector("a").href === goal.querySelector(".small a").href;
+  const reached = isSameTrack && goal.querySelector(".verdict.AC");
+  if (reached) bar.querySelector("[data-part=not-reached]")?.replaceWith(reached.cloneNode(true));
 }
 
 /** Says what changed since the last run, in the part of the report that has this run's profile. */
@@ -302,11 +370,15 @@ watchMachineCode(async (isOpen) => {
   if (!machineCode && isOpen) {
     const { showMachineCode } = await import("./machine_code.js");
     machineCode ??= showMachineCode(panel, {
-      url: panel.dataset.url, csrfToken: form.elements.csrf_token.value, language: () => language?.value, editor,
+      url: panel.dataset.url,
+      csrfToken: form.elements.csrf_token.value,
+      language: () => language?.value,
+      editor,
     });
   }
   if (panel && panel.hidden === isOpen) return; // it was closed meanwhile
-  if (isOpen) machineCode.open(); else machineCode?.close();
+  if (isOpen) machineCode.open();
+  else machineCode?.close();
 });
 
 document.getElementById("drawer").addEventListener("click", (event) => {
@@ -320,7 +392,9 @@ document.getElementById("drawer").addEventListener("click", (event) => {
 // A run goes on where the page was left: its links and its source are kept until the drawer is closed. The editor may also
 // have been opened with the source of a submission, whose result it then shows.
 const judged = form.dataset.judged;
-const unfinished = judged ? JSON.stringify({ result: JSON.parse(judged), source: editor.value() }) : storage.get(runKey);
+const unfinished = judged
+  ? JSON.stringify({ result: JSON.parse(judged), source: editor.value() })
+  : storage.get(runKey);
 const wanted = form.dataset.user ? storage.get(wantedKey) : null;
 if (wanted) {
   // Somebody wanted to run it, and has signed in for that.
@@ -336,7 +410,9 @@ if (wanted) {
 }
 
 performance.mark("workbench-ready"); // what comes later is not needed for the first key
-requestAnimationFrame(() => setTimeout(() => {
-  editor.enrich().catch(() => {}); // without it the text area goes on
-  import("./progress.js").catch(() => {}); // a run asks for it again
-}));
+requestAnimationFrame(() =>
+  setTimeout(() => {
+    editor.enrich().catch(() => {}); // without it the text area goes on
+    import("./progress.js").catch(() => {}); // a run asks for it again
+  }),
+);
