@@ -61,8 +61,10 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Tests that are named (``file::test``) and those of one file of ``tests/unit`` are run by this process: starting
-    others would take longer."""
+    """Runs few tests in this process, since starting others would take longer.
+
+    They are tests that are named (``file::test``), and those of one file of ``tests/unit``.
+    """
     if all("::" in argument for argument in config.args):
         return 0
     file = Path(config.args[0]).absolute()
@@ -96,12 +98,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:], not_drawn = sampling.select(items, sampling.scope_of(config))
     if left := left + not_drawn:
         config.hook.pytest_deselected(items=left)
+    if config.option.at_most_seconds < float("inf"):
+        sampling.shuffle(items)
     if processes := getattr(config, "workerinput", {}).get("workercount"):
         items[:] = ordering.long_first(items, processes)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says which challenges the ledger has as another engine verified them."""
+    """Says how many cases were too late, and which challenges the ledger has as another engine verified them."""
+    late = [report for report in terminalreporter.getreports("skipped") if sampling.TOO_LATE in str(report.longrepr)]
+    if late:
+        terminalreporter.write_line(f"{len(late)} cases were not run: {sampling.TOO_LATE}")
     if sampling.scope_of(config) is not sampling.Scope.REST:
         return
     from judge.verify.ledger import Digests, read_ledger
@@ -119,6 +126,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    sampling.skip_if_late()
     gate.require(item)
     _heed_signals()
     # A marker stands for the service, whether or not the test takes its URL.
@@ -243,8 +251,10 @@ def library() -> Path:
 
 @pytest.fixture(scope="session")
 def judge_settings(tmp_path_factory: pytest.TempPathFactory) -> JudgeSettings:
-    """Settings of the engine, with a data folder of the session's; what the judge builds is kept in the checkout.
-    GPUJUDGE_TEST_DATA names a data folder that stays."""
+    """Returns settings of the engine, with a data folder of the session's.
+
+    What the judge builds is kept in the checkout. GPUJUDGE_TEST_DATA names a data folder that stays.
+    """
     from judge.settings import JudgeSettings
 
     if kept := os.environ.get("GPUJUDGE_TEST_DATA"):

@@ -14,9 +14,15 @@ from judge.wire.recipe import Recipe
 
 
 def recipe(
-    distribution: Distribution, dtype: np.dtype[np.generic] | Element, size: int | tuple[int, ...], seed: int,
-    case_id: str, argument: str, call: int, like: int | None = None,
-) -> Recipe:  # fmt: skip
+    distribution: Distribution,
+    dtype: np.dtype[np.generic] | Element,
+    size: int | tuple[int, ...],
+    seed: int,
+    case_id: str,
+    argument: str,
+    call: int,
+    like: int | None = None,
+) -> Recipe:
     stream = Stream(seed, case_id, argument, call)
     element = dtype if isinstance(dtype, Element) else Element[dtype.name.upper()]
     shape = size if isinstance(size, tuple) else (size,)
@@ -24,9 +30,15 @@ def recipe(
 
 
 def fill(
-    distribution: Distribution, shape: tuple[int, ...], dtype: np.dtype[np.generic], seed: int, case_id: str,
-    argument: str, call: int, like: int | None = None,
-) -> npt.NDArray[np.generic]:  # fmt: skip
+    distribution: Distribution,
+    shape: tuple[int, ...],
+    dtype: np.dtype[np.generic],
+    seed: int,
+    case_id: str,
+    argument: str,
+    call: int,
+    like: int | None = None,
+) -> npt.NDArray[np.generic]:
     """A new array, drawn by its recipe."""
     array = np.empty(shape, dtype)
     fill_by_recipe(recipe(distribution, dtype, shape, seed, case_id, argument, call, like), array.reshape(-1))

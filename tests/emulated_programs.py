@@ -14,7 +14,7 @@ from tests.builds import LIBRARIES, ROOT
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command. ``report`` is the text on stderr, or what ``--json`` gave."""
+    """One run of the command. ``report`` is the text on stderr, or what ``--format=json`` gave."""
 
     exit_code: int
     stdout: str

@@ -2,7 +2,9 @@
 
 The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``verdict`` (CE, AC, WA or IE),
 ``value`` (the score), ``cases`` (how many), ``die`` (``build``, ``run`` or ``audit``: raise there), ``deaf`` (no cancelling
-heard), ``finds`` (``race``, ``unchecked``: what a check finds) and ``recheck_s`` (how long it takes), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it).
+heard), ``finds`` (``race``, ``unchecked``: what a check finds) and ``recheck_s`` (how long it takes), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it), ``profile`` (``none``: there can be none) and ``profile_s``.
+
+A device whose details have a ``pace`` takes that many times as long, and scores name the card (``uuid_hash``).
 """
 # ruff: noqa: ARG002, E501
 
@@ -19,6 +21,7 @@ from judge.bench.library.record import LibraryTime
 from judge.compile.assembly import Assembly, FunctionAssembly, NotAssembled
 from judge.compile.listing import Instruction
 from judge.errors import Cancelled, InternalError
+from judge.gpu.nsight.tool import NoProfile
 from judge.judgement import (
     BuildReport,
     CaseJudgement,
@@ -28,7 +31,9 @@ from judge.judgement import (
     MemoryFault,
     RacingAccess,
 )
-from judge.measurements import Measurement
+from judge.measurements import Fingerprint, Measurement
+from judge.profile import Profile
+from judge.profiling import Profiled
 from judge.recheck import Recheck, conclude, unchecked
 from judge.verdict import Verdict
 
@@ -105,6 +110,26 @@ class FakeJudge:
             raise InternalError(f"the libraries of {pack.slug} cannot be called")
         return self.libraries
 
+    def lacks_null_kernel(self, pack: Any, device: DeviceInfo, *, older_s: float | None) -> bool:
+        return False
+
+    def time_null_kernel(
+        self, pack: Any, device: DeviceInfo, *, older_s: float | None, cancelled: Callable[[], bool]
+    ) -> None:
+        raise InternalError("there is no null kernel")
+
+    def profile(
+        self, source: bytes, pack: Any, device: DeviceInfo, *, seed: int, cancelled: Callable[[], bool]
+    ) -> Profiled:
+        orders = _orders(source)
+        self._note(orders, "profile")
+        _work(float(orders.get("profile_s", 0)), cancelled)
+        if orders.get("die") == "profile":
+            raise InternalError("told to fail in the profiler")
+        if orders.get("profile") == "none":
+            raise NoProfile("no counters here", "type this")
+        return Profiled(Profile(gpu=device.name, tool="a profiler of tests"), b"report of " + source)
+
     def can_recheck(self) -> bool:
         return True
 
@@ -140,9 +165,18 @@ class FakeJudge:
         return Assembly(arch, (FunctionAssembly("_Z1kv", True, None, KernelResources("_Z1kv", 8), listing, listing),))
 
     def run(
-        self, artifact: bytes, report: BuildReport, pack: Any, device: DeviceInfo, *,
-        source: bytes, seed: int, mode: str, progress: Callable[[Any], None], cancelled: Callable[[], bool],
-    ) -> Judgement:  # fmt: skip
+        self,
+        artifact: bytes,
+        report: BuildReport,
+        pack: Any,
+        device: DeviceInfo,
+        *,
+        source: bytes,
+        seed: int,
+        mode: str,
+        progress: Callable[[Any], None],
+        cancelled: Callable[[], bool],
+    ) -> Judgement:
         orders = _orders(artifact)
         self._note(orders, "run")
         count = int(orders.get("cases", 2))
@@ -159,14 +193,21 @@ class FakeJudge:
         score = None
         if verdict is Verdict.ACCEPTED and mode == "submit":
             progress(FakeProgress("timing", "bench", None, 1, 1))
-            score = Measurement("time_s", float(orders.get("value", 1.0)), 20, 0.01, median_s=1.0, gb_per_s=2.0)
+            value = _pace(device) * float(orders.get("value", 1.0))
+            score = Measurement("time_s", value, 20, 0.01, median_s=1.0, gb_per_s=2.0, fingerprint=_fingerprint(device))
         return Judgement(verdict, pack.slug, pack.version, device, report, tuple(cases), score)
 
     def audit(
-        self, built: Sequence[tuple[bytes, BuildReport]], pack: Any, device: DeviceInfo, *,
-        sources: Sequence[bytes], seed: int, cancelled: Callable[[], bool],
+        self,
+        built: Sequence[tuple[bytes, BuildReport]],
+        pack: Any,
+        device: DeviceInfo,
+        *,
+        sources: Sequence[bytes],
+        seed: int,
+        cancelled: Callable[[], bool],
         on_libraries: Callable[[Sequence[LibraryTime]], None] = lambda _: None,
-    ) -> list[Judgement]:  # fmt: skip
+    ) -> list[Judgement]:
         judged = []
         if self.libraries:
             on_libraries(self.libraries)
@@ -178,19 +219,35 @@ class FakeJudge:
                 raise InternalError("told to fail in the audit")
             verdict = Verdict(orders.get("audit_verdict", "AC"))
             value = float(orders.get("audit_value", orders.get("value", 1.0)))
-            score = Measurement("time_s", value, 150, 0.01, low=0.99 * value, high=1.01 * value)
+            value *= _pace(device)
+            score = Measurement(
+                "time_s", value, 150, 0.01, low=0.99 * value, high=1.01 * value, fingerprint=_fingerprint(device)
+            )
             judged.append(
                 Judgement(
-                    verdict, pack.slug, pack.version, device, report,
-                    measurement=score if verdict is Verdict.ACCEPTED else None, message=orders.get("says", ""),
+                    verdict,
+                    pack.slug,
+                    pack.version,
+                    device,
+                    report,
+                    measurement=score if verdict is Verdict.ACCEPTED else None,
+                    message=orders.get("says", ""),
                 )
-            )  # fmt: skip
+            )
         return judged
 
     def _note(self, orders: dict[str, str], stage: str) -> None:
         if self._diary is not None:
             with self._diary.open("a") as file:
                 file.write(f"{stage} {orders.get('name', '')}\n")
+
+
+def _pace(device: DeviceInfo) -> float:
+    return float(device.details.get("pace", 1.0))
+
+
+def _fingerprint(device: DeviceInfo) -> Fingerprint:
+    return Fingerprint(uuid_hash=device.details.get("uuid_hash"))
 
 
 def _orders(source: bytes) -> dict[str, str]:

@@ -12,6 +12,9 @@ they failed (``--last-failed``).
 ``--exhaustive-rest`` runs what a session with the same seed left out, and whatever draws examples of its own (the tests
 of Hypothesis, whose profile is the long one then); so one session with neither option and one with this one run
 everything, but for cases marked ``on_record``, which passed before with the very files that they depend on.
+
+``--at-most-seconds`` ends a session in time: later cases are skipped. The seed shuffles the files then,
+so that each commit runs others; tests marked ``slow`` still come first.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
@@ -30,7 +34,11 @@ import pytest
 SEED = "GPUJUDGE_TEST_SEED"
 SHARE = 10
 
+#: The reason of a skip for want of time.
+TOO_LATE = "the seconds of --at-most-seconds are over"
+
 _scope: Scope | None = None
+_ends_at = float("inf")
 
 
 class Scope(Enum):
@@ -50,6 +58,14 @@ def add_options(parser: pytest.Parser) -> None:
         help=f"run only the cases that a session without this option, and with the same {SEED}, leaves out",
     )
 
+    group.addoption(
+        "--at-most-seconds",
+        type=float,
+        default=float("inf"),
+        metavar="SECONDS",
+        help="skip the cases whose turn comes after so many seconds, and run them in an order that the seed draws",
+    )
+
 
 def examples(number: int) -> int:
     """Returns how many examples a test of Hypothesis makes that makes ``number`` where all cases are run."""
@@ -58,9 +74,16 @@ def examples(number: int) -> int:
 
 def configure(config: pytest.Config) -> None:
     """Decides for this session. Processes of xdist draw the same cases."""
-    global _scope
+    global _scope, _ends_at
     _scope = scope_of(config)
+    _ends_at = time.monotonic() + config.option.at_most_seconds
     seed()
+
+
+def skip_if_late() -> None:
+    """Skips the test that is about to begin if the session's seconds are over."""
+    if time.monotonic() > _ends_at:
+        pytest.skip(TOO_LATE)
 
 
 def scope_of(config: pytest.Config) -> Scope:
@@ -74,7 +97,9 @@ def scope_of(config: pytest.Config) -> Scope:
 
 def seed() -> str:
     """Returns the seed, and hands it down to the processes that this one starts."""
-    return os.environ.setdefault(SEED, _commit())
+    if SEED not in os.environ:
+        os.environ[SEED] = _commit()
+    return os.environ[SEED]
 
 
 def _commit() -> str:
@@ -84,6 +109,11 @@ def _commit() -> str:
     except OSError:
         return "0"
     return done.stdout.strip() or "0"
+
+
+def shuffle(items: list[pytest.Item]) -> None:
+    """Puts the files in an order that the seed draws; the tests of a file stay together."""
+    items.sort(key=lambda item: random.Random(f"{seed()} {item.path}").random())
 
 
 def select(items: Iterable[pytest.Item], scope: Scope) -> tuple[list[pytest.Item], list[pytest.Item]]:
@@ -119,7 +149,9 @@ def _sampled(items: Iterable[pytest.Item]) -> set[str]:
             function, bracket, _ = name.partition("[")
             alone = bracket and not marker.kwargs.get("by_file")
             group = f"{file}::{function}" if alone else file, marker.kwargs.get("share", SHARE)
-            groups[group][item.nodeid] = bool(marker.kwargs.get("costly"))
+            # Of a function and its case, either may say it.
+            costly = any(each.kwargs.get("costly") for each in item.iter_markers("exhaustive"))
+            groups[group][item.nodeid] = costly
     drawn: set[str] = set()
     for (name, share), cases in groups.items():
         cheap = [case for case, is_costly in cases.items() if not is_costly] or list(cases)

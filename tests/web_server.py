@@ -10,16 +10,29 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 
 from tests.builds import ROOT
 
 START_S = 60.0
+SERVER = "web.serving.asgi:create_server_from_env()"
+#: The same, whose passwords take no time.
+CHEAP_SERVER = "tests.web_server:create_cheap_server()"
+
+
+def create_cheap_server() -> Any:
+    """Returns the server's application, which hashes passwords cheaply."""
+    from tests.cheap_passwords import hash_cheaply
+    from web.serving.asgi import create_server_from_env
+
+    hash_cheaply()
+    return create_server_from_env()
 
 
 @contextlib.contextmanager
-def running_server(data_dir: Path, **environment: str) -> Iterator[int]:
+def running_server(data_dir: Path, *, application: str = SERVER, **environment: str) -> Iterator[int]:
     """Starts the server with these settings, too, and returns its port. The database must be migrated."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -31,7 +44,7 @@ def running_server(data_dir: Path, **environment: str) -> Iterator[int]:
         "gunicorn",
         "-c",
         "python:web.serving.gunicorn_conf",
-        "web.serving.asgi:create_server_from_env()",
+        application,
     ]
     process = subprocess.Popen(argv, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

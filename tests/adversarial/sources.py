@@ -81,11 +81,13 @@ ENDINGS = [
     _constructor("constructor_exits", "_exit(0);", _RE, "static constructor"),
     _constructor("constructor_forks", "fork();", _SV, "static constructor"),
     _solve(
-        "destructor_loops", OUT, _AC,
+        "destructor_loops",
+        OUT,
+        _AC,
         before="__attribute__((destructor)) static void last() { for (volatile int i = 1; i;); }",
     ),
     _solve("atexit_prints", OUT + 'atexit([] { for (;;) puts("late"); });', _AC),
-]  # fmt: skip
+]
 
 SYSTEM_CALLS = [
     _solve("fork", "if (fork() == 0) for (;;);" + OUT, _SV),

@@ -85,7 +85,8 @@ def honest_s(judge: Judge) -> Callable[[Hostile], float]:
     return time
 
 
-@pytest.mark.exhaustive
+# Each takes two to seven seconds.
+@pytest.mark.exhaustive(share=20)
 @pytest.mark.parametrize("hostile", [_marked(hostile) for hostile in on("emulator")], ids=str)
 def test_it_does_not_pay(
     hostile: Hostile, judge: Judge, honest_s: Callable[[Hostile], float], request: pytest.FixtureRequest

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
 from benchmarks.stack import Stack, running_stack
@@ -19,7 +19,13 @@ from tests.web_site import Site, make_site
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu",  # it would be emulated
+]
 #: What a browser says on its console of answers that are errors on purpose.
 EXPECTED = "Failed to load resource: "
 
@@ -89,6 +95,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     context.set_default_timeout(15_000)
+    expect.set_options(timeout=15_000)
     yield context
     context.close()
 

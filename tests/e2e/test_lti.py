@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from store.clock import utc_now
-from store.models import Assignment
-from store.teaching import classes
+from tests.assignments import add_assignment
 from tests.e2e.conftest import Served, serve
 from tests.services.lti_platform import INSTRUCTOR, ITEMS, LEARNER, LtiPlatform
 from tests.web_site import make_site
@@ -57,12 +56,7 @@ def test_a_course_opens_the_site_and_links_to_its_assignments(
 
     now = utc_now()
     with served.site.database() as session:
-        work = Assignment(
-            class_id=1, title="Sums", opens_at=now - timedelta(hours=1), due_at=now + timedelta(days=1),
-            counts="accepted", least_percent=0, points=20.0, shows_hints=True, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(work, ["vector-add"])
-        session.add(work)
+        add_assignment(session, 1, now=now, opens_at=now - timedelta(hours=1), points=20.0)
 
     page.goto(f"{platform.url}/course?hint=chooser&framed=1&site={served.url}")
     frame = page.frame_locator("iframe")
@@ -77,9 +71,27 @@ def test_a_course_opens_the_site_and_links_to_its_assignments(
     platform.users["student"]["https://purl.imsglobal.org/spec/lti/claim/custom"] = said[ITEMS][0]["custom"]
     page.goto(f"{platform.url}/course?hint=student&framed=1&site={served.url}")
     with context.expect_page() as opened:
-        page.frame_locator("iframe").get_by_role("link", name="Open gpujudge").click()
+        page.frame_locator("iframe").get_by_role("button", name="Open gpujudge").click()
     window = opened.value
     window.get_by_label("User name").fill("gauss")
     window.get_by_role("button", name="Create the account").click()
     expect(window.get_by_role("heading", name="Sums")).to_be_visible()
     expect(window.get_by_text("Vector Add")).to_be_visible()
+
+
+def test_a_course_is_connected_from_a_frame_in_a_window_of_its_own(
+    served: Served, platform: LtiPlatform, context: BrowserContext
+) -> None:
+    platform.users = {"chooser": {"subject": "t-1", "role": INSTRUCTOR, **platform.deep_linking()}}
+    page = context.new_page()
+    page.goto(f"{platform.url}/course?hint=chooser&framed=1&site={served.url}")
+    with context.expect_page() as opened:
+        page.frame_locator("iframe").get_by_role("button", name="Connect").click()
+    window = opened.value
+    expect(window.get_by_role("heading", name="Choose an account")).to_be_visible()
+    # The same address in the browser of somebody else, as a link that was passed on.
+    assert context.browser is not None
+    other = context.browser.new_context(base_url=served.url).new_page()
+    other.goto(window.url)
+    expect(other.get_by_text("Open the link in your course yourself")).to_be_visible()
+    other.context.close()

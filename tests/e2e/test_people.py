@@ -303,7 +303,7 @@ def field(moment: datetime) -> str:
 
 
 def test_who_gives_up_reads_the_solutions_in_the_workbench(served: Served, people: Open) -> None:
-    """ada publishes, bob gives up in the tab, reads and likes, and what he sends has no place."""
+    """Ada publishes, bob gives up in the tab, reads and likes, and what he sends has no place."""
     served.site.add_device(H200)
     hers = people("ada", CHALLENGE)
     data = {"source": KERNEL, "device": H200.key, "mode": "submit"}

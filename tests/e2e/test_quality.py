@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from judge.compile.assembly_json import to_json
 from judge.judgement import BuildReport, MismatchMap
 from store.assemblies import claim_assembly, finish_assembly
-from store.models import Assignment, Class, Contest, Job, Role, StaffRole, State
+from store.models import Class, Contest, Job, Role, StaffRole, State
 from store.operation.administration import suspend_user
 from store.operation.changed_settings import change_setting
 from store.operation.operator_log import Actor
@@ -30,6 +30,7 @@ from store.teaching.contests import join, set_challenges
 from store.teaching.lti_courses import Services, connect, link
 from store.teaching.lti_platforms import PlatformDetails, save_platform
 from store.teaching.rights import add_staff
+from tests.assignments import add_assignment
 from tests.e2e.conftest import Served
 from tests.e2e.test_reports import mapped
 from tests.integration.web.test_assembly import MADE
@@ -49,7 +50,8 @@ NO_PAGES = {
     "challenges.show_draft", "challenges.versions", "challenges.show_version", "health.healthz", "health.readyz",
     "metrics.metrics", "accounts.export_data", "accounts.confirm_email", "accounts.reset", "accounts.second_step",
     "accounts.welcome", "accounts.sign_in_elsewhere", "accounts.come_back", "contests.export_csv",
-    "contests.export_json", "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
+    "contests.export_json", "profile.report",
+    "help.favicon", "help.picture", "help.challenge_picture", "help.robots", "help.sitemap",
     "challenges.search", "challenges.meant_challenges", "challenges.meant_problems", "challenges.meant_leaderboard",
     "challenges.meant_login", "challenges.meant_signup", "challenges.meant_register",
     "solutions.source", "feeds.challenges", "feeds.board", "classes.class_grades", "classes.assignment_grades",
@@ -116,9 +118,15 @@ def full(served: Served) -> Full:
         assert finish_assembly(session, lease, to_json(MADE), now=site.services.clock())
     now = site.services.clock()
     contest = Contest(
-        slug="friday", title="Friday", description="Bring *tea*.", starts_at=now - timedelta(days=1),
-        ends_at=now + timedelta(days=1), scoring="points", devices=H200.key, created_at=now,
-    )  # fmt: skip
+        slug="friday",
+        title="Friday",
+        description="Bring *tea*.",
+        starts_at=now - timedelta(days=1),
+        ends_at=now + timedelta(days=1),
+        scoring="points",
+        devices=H200.key,
+        created_at=now,
+    )
     with site.database() as session:
         set_challenges(contest, ["vector-add", "softmax"])
         session.add(contest)
@@ -156,6 +164,7 @@ def full(served: Served) -> Full:
         "/challenges/<slug>/solutions, closed": "/challenges/softmax/solutions",
         "/challenges/<slug>/solutions/<public_id>": f"{CHALLENGE}/solutions/{hers}",
         "/shared/<token>": f"/shared/{shared}",
+        "/submissions/<public_id>/profile": f"/submissions/{ids[1]}/profile",
         "/submissions/<public_id>/assembly": f"/submissions/{ids[1]}/assembly?arch=sm_80",
         "/admin/": "/admin/",
         "/admin/devices": "/admin/devices",
@@ -181,6 +190,9 @@ def full(served: Served) -> Full:
         "/contests/<slug>": "/contests/friday",
         "/contests/<slug>/edit": "/contests/friday/edit",
         "/contests/<slug>/screen": "/contests/friday/screen",
+        "/contests/<slug>/trial": "/contests/friday/trial",
+        "/contests/<slug>/submissions": "/contests/friday/submissions",
+        "/contests/<slug>/challenges": "/contests/friday/challenges",
         "/classes/": "/classes/",
         "/classes/new": "/classes/new",
         "/classes/join": "/classes/join?code=abcdefgh23",
@@ -189,6 +201,7 @@ def full(served: Served) -> Full:
         "/classes/<int(max=2147483647):number>/copy": "/classes/1/copy",
         "/classes/<int(max=2147483647):number>/platform": "/classes/1/platform",
         "/classes/<int(max=2147483647):number>/staff": "/classes/1/staff",
+        "/classes/<int(max=2147483647):number>/challenges": "/classes/1/challenges",
         "/classes/<int(max=2147483647):number>/matrix": "/classes/1/matrix",
         "/classes/<int(max=2147483647):number>/roster": "/classes/1/roster",
         f"{ASSIGNMENTS}/new": "/classes/1/assignments/new",
@@ -209,22 +222,29 @@ def _add_class(session: Session, *, owner_id: int, now: datetime) -> None:
     session.add(group)
     session.flush()
     classes.join(session, group, user_id=owner_id, known_as="Lovelace, Ada", now=now)
-    assignment = Assignment(
-        class_id=group.id, title="Sums", opens_at=now - timedelta(days=1), due_at=now + timedelta(days=1),
-        counts="accepted", least_percent=50, shows_hints=True, created_at=now,
-    )  # fmt: skip
-    classes.set_challenges(assignment, ["vector-add", "softmax"])
-    session.add(assignment)
-    session.flush()
+    assignment = add_assignment(
+        session, group.id, ["vector-add", "softmax"], now=now, opens_at=now - timedelta(days=1), least_percent=50
+    )
     details = PlatformDetails(
-        "School", "https://school.example", "10000000000001", ["1:0123abcd"], "https://school.example/jwks",
-        "https://school.example/auth", "https://school.example/token",
-    )  # fmt: skip
+        "School",
+        "https://school.example",
+        "10000000000001",
+        ["1:0123abcd"],
+        "https://school.example/jwks",
+        "https://school.example/auth",
+        "https://school.example/token",
+    )
     there = save_platform(session, Actor("root"), details, now=now)
     course = connect(
-        session, there, group, deployment_id="1", context_id="7", title="CUDA", given=Services("https://x.example/m"),
+        session,
+        there,
+        group,
+        deployment_id="1",
+        context_id="7",
+        title="CUDA",
+        given=Services("https://x.example/m"),
         now=now,
-    )  # fmt: skip
+    )
     link(session, course, assignment, line_item_url=None, now=now)
     bob = find_user(session, "bob")
     assert bob is not None

@@ -43,9 +43,16 @@ class Reported:
 def mapped(name: str, found: MismatchMap) -> CaseJudgement:
     """A case that is wrong where a map says."""
     mismatch = Mismatch(
-        output="C", indices=((0,),), expected=(1.5,), got=(0.0,), count=2, total=100, max_abs_error=1.5,
-        max_rel_error=None, map=found,
-    )  # fmt: skip
+        output="C",
+        indices=((0,),),
+        expected=(1.5,),
+        got=(0.0,),
+        count=2,
+        total=100,
+        max_abs_error=1.5,
+        max_rel_error=None,
+        map=found,
+    )
     return CaseJudgement(id=name, group="sample", verdict=Verdict.WRONG_ANSWER, wall_s=0.002, mismatch=mismatch)
 
 

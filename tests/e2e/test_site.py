@@ -523,7 +523,7 @@ def test_progress_is_polled_where_streams_are_cut_off(page: Page, context: Brows
     _sign_up(page, served)
     _write(page)
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator('[data-part="line"]')).to_be_visible()
+    expect(page.locator('[data-part="line"]')).to_have_text(re.compile("queue"))
     steps = served.site.work_in_steps(cases=(wrong("n-7"),))
     next(steps)
     expect(page.locator('[data-part="line"]')).to_have_text("Building with nvcc")

@@ -7,7 +7,7 @@ import pytest
 
 from judge import pipeline
 from judge.backends.registry import BUILTIN_BACKENDS
-from judge.gpu.catalog import probe_cuda
+from judge.gpu.discovery import find_gpus
 from judge.judgement import DeviceInfo, Judgement
 from judge.packs.pack import Pack
 from judge.settings import JudgeSettings
@@ -16,7 +16,7 @@ from judge.settings import JudgeSettings
 @pytest.fixture(scope="session")
 def gpu(judge_settings: JudgeSettings) -> DeviceInfo:
     """The first GPU of this machine; of several processes that test at the same time, each has the next one."""
-    devices = probe_cuda(judge_settings).devices
+    devices = find_gpus(judge_settings).devices
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     return devices[worker % len(devices)] if devices else BUILTIN_BACKENDS.find_device("cuda:0", judge_settings)
 

@@ -1,5 +1,7 @@
-"""The hostile kernels of ``tests/adversarial/kernels`` on a real GPU: none is accepted with a better time than the
-honest kernel of its challenge, and after each family the honest kernel is judged as if nothing had been. With a table.
+"""The hostile kernels of ``tests/adversarial/kernels`` on a real GPU.
+
+None is accepted with a better time than the honest kernel of its challenge, and after each family the honest kernel is
+judged as if nothing had been. With a table.
 """
 
 from __future__ import annotations

@@ -42,9 +42,15 @@ def test_the_podium_is_timed_again_and_the_contest_settled(tmp_path: Path) -> No
             tokens = {}
             with sessions.begin() as session:
                 contest = Contest(
-                    slug="friday", title="Friday", description="", starts_at=begun - timedelta(minutes=1),
-                    ends_at=begun + timedelta(hours=1), scoring="time", devices=device.key, created_at=begun,
-                )  # fmt: skip
+                    slug="friday",
+                    title="Friday",
+                    description="",
+                    starts_at=begun - timedelta(minutes=1),
+                    ends_at=begun + timedelta(hours=1),
+                    scoring="time",
+                    devices=device.key,
+                    created_at=begun,
+                )
                 set_challenges(contest, ["vector-add"])
                 session.add(contest)
                 session.flush()
@@ -54,17 +60,17 @@ def test_the_podium_is_timed_again_and_the_contest_settled(tmp_path: Path) -> No
                     tokens[name] = create_token(session, user=user, name="test")[1]
             before = {name: _judged(stack, tokens[name], device.key, source) for name, source in _SOURCES.items()}
             with sessions.begin() as session:
-                contest = find_contest(session, "friday")
-                assert contest is not None
-                contest.ends_at = datetime.now(UTC)
+                ending = find_contest(session, "friday")
+                assert ending is not None
+                ending.ends_at = datetime.now(UTC)
             until = time.monotonic() + _SETTLED_S
             while True:
                 with sessions() as session:
-                    contest = find_contest(session, "friday")
-                    assert contest is not None
-                    if contest.settled_at is not None:
-                        audited = audited_results(session, contest)
-                        rows = standings(session, contest, now=datetime.now(UTC), viewer_id=None, whole=True)
+                    ended = find_contest(session, "friday")
+                    assert ended is not None
+                    if ended.settled_at is not None:
+                        audited = audited_results(session, ended)
+                        rows = standings(session, ended, now=datetime.now(UTC), viewer_id=None, whole=True)
                         break
                 assert time.monotonic() < until
                 time.sleep(0.5)

@@ -1,5 +1,6 @@
-"""The judge's device on a real GPU: what its kernels make is what NumPy makes, what they look at is seen, and how long
-what surrounds a timed call takes.
+"""The judge's device on a real GPU.
+
+What its kernels make is what NumPy makes, what they look at is seen, and how long what surrounds a timed call takes.
 """
 
 from __future__ import annotations
@@ -90,8 +91,12 @@ def room(device: CudaDevice) -> Iterator[Buffer]:
     device.free(arena)
 
 
-def _distributions(element: Element) -> list[Distribution]:
-    integers = [Integers(low=-100, high=100), Constant(value=7)]
+#: Those that take sentinels.
+Plain = Integers | Constant | Uniform | Normal
+
+
+def _distributions(element: Element) -> list[Plain]:
+    integers: list[Plain] = [Integers(low=-100, high=100), Constant(value=7)]
     if not element.facts.is_float:
         return [*integers, Integers(low=0, high=2**32 - 1)]
     return [*integers, Uniform(low=-1000, high=10), Normal(mean=0.5, sd=3)]
@@ -116,7 +121,7 @@ def _one_byte(device: CudaDevice, buffer: Buffer, place: int) -> None:
 
 @pytest.mark.parametrize(("element", "distribution"), CASES, ids=str)
 def test_inputs_are_those_of_numpy_and_changes_to_them_are_seen(
-    device: CudaDevice, room: Buffer, pool: Buffer, element: Element, distribution: Distribution
+    device: CudaDevice, room: Buffer, pool: Buffer, element: Element, distribution: Plain
 ) -> None:
     for size, sentinels, like in ((0, 0, None), (1, 1, None), (13, 3, None), (100_003, 33, 4), (3_000_017, 0, 4)):
         given = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0) if sentinels else None)

@@ -17,8 +17,6 @@ from tests.unit.emulator.hopper.device import HEADER, Array
 
 pytestmark = pytest.mark.gpu
 
-_MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-
 
 class _Gpu:
     def __init__(self, cuda: Any) -> None:
@@ -38,7 +36,7 @@ class _Gpu:
 
     def launch(self, text: str, grid: int, block: int, shared: int, *pointers: int) -> None:
         kernel = self._cuda.module_from_buffer((HEADER + text).encode() + b"\0").get_function("k")
-        kernel.set_attribute(_MAX_DYNAMIC_SHARED, shared)
+        kernel.set_attribute(self._cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         kernel(*(np.uint64(p) for p in pointers), grid=(grid, 1), block=(block, 1, 1), shared=shared)
         self._cuda.Context.synchronize()
 
@@ -80,7 +78,7 @@ def test_products(gpu: _Gpu) -> None:
 
 def test_copies(gpu: _Gpu) -> None:
     wrong = [copies.run_tensor_load(gpu, case) for case in copies.tensor_copies()]
-    wrong += [copies.run_tensor_store(gpu, case) for case in (*copies.tensor_copies(), *copies.tensor_reductions())]
+    wrong += [copies.run_tensor_store(gpu, case) for case in (*copies.tensor_stores(), *copies.tensor_reductions())]
     wrong += [run(gpu) for run in copies.SINGLE]
     assert "\n".join(filter(None, wrong)) == ""
 
@@ -99,6 +97,7 @@ def test_numbers_of_eight_bits(gpu: _Gpu, kind: str) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_programs(name: str) -> None:
     """The programs check themselves."""
-    program = build_with_nvcc(PROGRAMS / f"{name}.cu", *FLAGS, "-cudart", "static", "-arch=sm_90a", suffix="")
+    code = "-gencode=arch=compute_90a,code=sm_90a"
+    program = build_with_nvcc(PROGRAMS / f"{name}.cu", *FLAGS, "-cudart", "static", code, suffix="")
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=60)
     assert done.stdout == "PASS\n"

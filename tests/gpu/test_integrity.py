@@ -37,8 +37,10 @@ def kept() -> dict[str, Judgement]:
 
 @pytest.fixture
 def submit(request: pytest.FixtureRequest, judge_on_gpu: JudgeOnGpu, kept: dict[str, Judgement]) -> Submit:
-    """``submit("l2/window")``: the judgement of a file of ``tests/adversarial/kernels``, or of the honest kernel, made
-    once and printed."""
+    """Returns a function that judges a file: ``submit("l2/window")``.
+
+    The file is of ``tests/adversarial/kernels``, or the honest kernel. Each judgement is made once and printed.
+    """
 
     def judged(name: str) -> Judgement:
         if name not in kept:

@@ -1,5 +1,7 @@
-"""An audit on a real GPU launches kernels again without the program's host code: honest ones take what they were said
-to take, and a time that they do not reach is not trusted."""
+"""An audit on a real GPU launches kernels again without the program's host code.
+
+Honest ones take what they were said to take, and a time that they do not reach is not trusted.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +83,26 @@ def _entry(judgement: Judgement) -> dict[str, Any]:
         return {}
     [case] = judgement.measurement.cases
     return {name: getattr(case, name) for name in ("value", "replayed_s", "not_replayed")}
+
+
+@pytest.mark.triton
+@pytest.mark.parametrize(
+    "name", ["vector-add/tuned", "gemm/tuned", "softmax/plain", "prefix-sum/plain", "attention/plain"]
+)
+def test_honest_triton_kernels_are_replayed(
+    name: str, gpu: DeviceInfo, packs: dict[str, Pack], judge_settings: JudgeSettings
+) -> None:
+    source = (SOLUTIONS / f"{name}.py").read_bytes()
+    pack = packs[name.partition("/")[0]].in_language("triton")
+    report, artifact = pipeline.build(source, pack, gpu, judge_settings)
+    assert artifact is not None, report.log
+    [judgement] = audit.audit([(artifact, report)], pack, gpu, 5, judge_settings, sources=[(source, "triton")])
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    entry = _entry(judgement)
+    print(f"{name}: {entry}")
+    assert entry["not_replayed"] is None
+    # The claim has the launcher's part in Python, which the replay does not have.
+    assert entry["replayed_s"] <= entry["value"] + max(0.05 * entry["value"], 5e-6)
 
 
 @pytest.mark.parametrize("slug", ["vector-add", "reduction", "softmax", "gemm", "int8-matmul", "attention"])

@@ -1,3 +1,4 @@
-"""A device of host memory, for tests of everything around a kernel: submissions for it are plain C++, built with
-g++.
+"""A device of host memory, for tests of everything around a kernel.
+
+Submissions for it are plain C++, built with g++.
 """

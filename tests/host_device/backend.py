@@ -1,5 +1,7 @@
-"""Host memory as a kind of device, and C++ as a language: the judge's own way from a source to a judgement, with no
-GPU and no nvcc in it."""
+"""Host memory as a kind of device, and C++ as a language.
+
+It is the judge's own way from a source to a judgement, with no GPU and no nvcc in it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Host memory as a device, with guard bands like the GPU's, inputs made by recipes and digests of outputs. It runs
-inside the jail, and uses the supervisor's own functions there: it is the wire and the runner that it tests."""
+"""Host memory as a device.
+
+It has guard bands like the GPU's, inputs made by recipes and digests of outputs. It runs inside the jail, and uses the
+supervisor's own functions there: it is the wire and the runner that it tests.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,14 @@ __all__ = [
 
 
 def host_factory(
-    settings: JudgeSettings, cases: Sequence[Case], *,
-    call_s: float = 2.0, start_s: float = 20.0, total_s: float = 60.0, pack: Pack | None = None,
-) -> SessionFactory:  # fmt: skip
+    settings: JudgeSettings,
+    cases: Sequence[Case],
+    *,
+    call_s: float = 2.0,
+    start_s: float = 20.0,
+    total_s: float = 60.0,
+    pack: Pack | None = None,
+) -> SessionFactory:
     """Sessions on the host device, for the pack that doubles unless another is given."""
     made = sessions_for(HostBackend(), pack or twice_pack(), cases, DEVICE, settings)
     return dataclasses.replace(made, bounds=Bounds(start_s, call_s, total_s, settings.run.output_bytes))

@@ -83,9 +83,16 @@ class Engine:
     ) -> str:
         """Runs a program that calls podman, such as podman-compose; see ``run``."""
         done = subprocess.run(
-            argv, cwd=cwd, env=self.environment, input=stdin or "", text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=timeout_s, check=False,
-        )  # fmt: skip
+            argv,
+            cwd=cwd,
+            env=self.environment,
+            input=stdin or "",
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=timeout_s,
+            check=False,
+        )
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(argv)[:200]} ended with {done.returncode}:\n{done.stdout[-6000:]}")
         return done.stdout

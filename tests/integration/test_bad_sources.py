@@ -47,10 +47,10 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "solve ended the process with exit(1); before this: out-of-bounds write of 4 bytes at kernel.cu:4 in k",
     ),
     "throw-after-a-refusal": (
-        _solve('cudaArray_t a; if (cudaMallocArray(&a, nullptr, 1)) throw std::runtime_error("no array");'),
+        _solve('cudaIpcMemHandle_t a; if (cudaIpcGetMemHandle(&a, 0)) throw std::runtime_error("no handle");'),
         "RE",
         "an uncaught C++ exception of type std::runtime_error in solve; before this: not supported by the emulator: "
-        "cudaMallocArray",
+        "cudaIpcGetMemHandle",
     ),
     "exit-after-an-assert": (
         "#include <cassert>\n"
@@ -69,15 +69,14 @@ _WRONG: dict[str, tuple[str, str, str]] = {
         "RE",
         "the submission resets the device, which frees all memory of the process, the judge's buffers too",
     ),
-    "conditional-node": (
+    "foreign-node": (
         _solve(
-            "cudaGraph_t graph; cudaGraphNode_t node; cudaGraphCreate(&graph, 0); cudaGraphNodeParams while_ = {}; "
-            "while_.type = cudaGraphNodeTypeConditional; while_.conditional.type = cudaGraphCondTypeWhile; "
-            "while_.conditional.size = 1; cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &while_); "
-            "cudaGraphAddEmptyNode(&node, while_.conditional.phGraph_out[0], nullptr, 0);"
+            "cudaGraph_t graph; cudaGraphNode_t node; cudaGraphCreate(&graph, 0); cudaGraphNodeParams memory = {}; "
+            "memory.type = cudaGraphNodeTypeExtSemaphoreSignal; "
+            "cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &memory);"
         ),
         "RE",
-        "not supported by the emulator: conditional nodes (cudaGraphAddNode)",
+        "not supported by the emulator: nodes of this type (cudaGraphAddNode)",
     ),
     "exit-159": (_solve("exit(159);"), "RE", "solve ended the process with exit(159)"),
     "_exit-159": (
@@ -362,7 +361,8 @@ _WRONG: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.exhaustive
+# Each takes two seconds.
+@pytest.mark.exhaustive(share=20)
 @pytest.mark.parametrize(("source", "verdict", "told"), _WRONG.values(), ids=_WRONG)
 def test_a_wrong_source_is_told_what_is_wrong(
     packs: dict[str, Pack], judge_settings: JudgeSettings, source: str, verdict: str, told: str
@@ -375,6 +375,7 @@ def test_a_wrong_source_is_told_what_is_wrong(
     assert told in f"{judgement.message}\n{judgement.build.log}"
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("type_", ["size_t", "long", "unsigned"])
 def test_an_integer_of_another_type_is_accepted_with_a_note(
     packs: dict[str, Pack], judge_settings: JudgeSettings, type_: str

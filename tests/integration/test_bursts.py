@@ -63,9 +63,15 @@ def _place(case: Case) -> int:
 
 
 def _call(
-    case: Case, call: int, place: int, *, like: int | None = None, recipe: Recipe | None = None, shift: int = 0,
+    case: Case,
+    call: int,
+    place: int,
+    *,
+    like: int | None = None,
+    recipe: Recipe | None = None,
+    shift: int = 0,
     copy: bool = False,
-) -> TimedCall:  # fmt: skip
+) -> TimedCall:
     recipe = recipe or input_recipes(twice_pack(), case, SEED, call, like=like)["input"]
     slots = (
         TimedSlot(size=_size(case), recipe=recipe, shift=shift),

@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("tests/ca
 SOURCES = sorted(path for path in (ROOT / "tests" / "causes").iterdir() if path.suffix in (".cu", ".py"))
 _HEADER = re.compile(r"^(?://|#) (challenge|verdict|mode|told|headline): (.*)$", re.MULTILINE)
 _NEEDS_TRITON = pytest.mark.triton
+#: It spins until its limit.
+_COSTLY = {"spinning_grid.cu": [pytest.mark.exhaustive(costly=True)]}
 
 
 @pytest.fixture
@@ -55,9 +57,13 @@ def test_what_does_not_matter_accuses_nobody(
     assert not any(case.memory_errors or case.message for case in judgement.cases)
 
 
+@pytest.mark.exhaustive(share=5)
 @pytest.mark.parametrize(
     "source",
-    [pytest.param(path, marks=_NEEDS_TRITON if path.suffix == ".py" else (), id=path.name) for path in SOURCES],
+    [
+        pytest.param(path, marks=_NEEDS_TRITON if path.suffix == ".py" else _COSTLY.get(path.name, ()), id=path.name)
+        for path in SOURCES
+    ],
 )
 def test_the_cause_is_named(
     source: Path, packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings

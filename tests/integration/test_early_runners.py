@@ -120,8 +120,13 @@ def test_nothing_is_left_of_a_judgement_that_is_cancelled(
     asked = iter(range(1_000_000))
     with pytest.raises(Cancelled):
         pipeline.judge(
-            (_KERNEL % "while (N > 1000) turns = turns + 1;").encode(), pack, device, 11, judge_settings, early=early,
+            (_KERNEL % "while (N > 1000) turns = turns + 1;").encode(),
+            pack,
+            device,
+            11,
+            judge_settings,
+            early=early,
             cancelled=lambda: next(asked) > 20,
-        )  # fmt: skip
+        )
     early.close()
     assert not _jails()

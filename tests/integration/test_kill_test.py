@@ -12,13 +12,24 @@ pytestmark = [pytest.mark.exhaustive, pytest.mark.jail, pytest.mark.nvcc, pytest
 
 
 def _expect_no_damage(
-    folder: Path, *, submissions: int, most_kills: int, seed: int, database_url: str | None = None,
+    folder: Path,
+    *,
+    submissions: int,
+    most_kills: int,
+    seed: int,
+    database_url: str | None = None,
     redis_url: str | None = None,
-) -> None:  # fmt: skip
+) -> None:
     report = run(
-        folder, submissions=submissions, every_s=2.0, deadline_s=300.0, seed=seed, most_kills=most_kills,
-        database_url=database_url, redis_url=redis_url,
-    )  # fmt: skip
+        folder,
+        submissions=submissions,
+        every_s=2.0,
+        deadline_s=300.0,
+        seed=seed,
+        most_kills=most_kills,
+        database_url=database_url,
+        redis_url=redis_url,
+    )
     assert not report.damage
     assert report.kills
 

@@ -268,7 +268,7 @@ def test_a_warp_that_overwrites_what_others_read_is_found(device: DeviceInfo, ju
     pack = load_pack(Path(__file__).parents[2] / "challenges" / "matmul")
     judgement = pipeline.judge(ONE_BARRIER_A_TILE.encode(), pack, device, 11, judge_settings, mode=Mode.SUBMIT)
     assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
-    assert any("in another order of warps: race on shared memory" in case.message for case in judgement.cases)
+    assert any("in another order of threads: race on shared memory" in case.message for case in judgement.cases)
 
 
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:

@@ -1,5 +1,7 @@
-"""The emulator's score is counted in a process without the submission's host code: what such a process can and cannot
-do again, through the whole judge."""
+"""The emulator's score is counted in a process without the submission's host code.
+
+The tests show what such a process can and cannot do again, through the whole judge.
+"""
 
 from __future__ import annotations
 

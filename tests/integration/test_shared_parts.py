@@ -39,9 +39,11 @@ def test_a_wrong_kernel(file: Path, packs: dict[str, Pack], judge_settings: Judg
 
     assert judgement.verdict is Verdict.WRONG_ANSWER
     ((case, fault),) = (
-        (case, fault) for case in judgement.cases for fault in case.memory_errors
+        (case, fault)
+        for case in judgement.cases
+        for fault in case.memory_errors
         if fault.kind == "access outside its part of shared memory"
-    )  # fmt: skip
+    )
     assert (fault.file, fault.line) == ("kernel.cu", line)
     assert f" of {part}, which are the " in fault.message
     assert fault.message in case.message

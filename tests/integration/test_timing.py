@@ -13,12 +13,14 @@ from judge import audit, pipeline
 from judge.bench.measurement import TimedCase
 from judge.bench.timing import clock_bound
 from judge.bench.timing.submission_timer import SubmissionTimer, open_timer
+from judge.bench.timing.trial import Bench
 from judge.compile.artifact import Artifact
 from judge.errors import Cancelled, InternalError
 from judge.gpu.calibration import Calibration, store_calibration
 from judge.judgement import BuildReport, DeviceInfo, Judgement
 from judge.judgement_json import to_json
 from judge.measurements import ObservedConditions
+from judge.null_baselines import time_null_kernel
 from judge.pipeline import Progress
 from judge.settings import JudgeSettings, RunLimits
 from judge.verdict import Verdict
@@ -191,6 +193,17 @@ def test_no_details_of_a_trial_name_the_schedule(room: SubmissionTimer) -> None:
     }  # fmt: skip
     assert timed.details["clock_s"] == pytest.approx(timed.value, abs=SLACK_S)
     assert timed.details["clock_in_all_s"] == pytest.approx(timed.value, abs=SLACK_S)
+
+
+def test_a_null_kernel_that_was_timed_ahead_is_not_timed_again(
+    settings: JudgeSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert time_null_kernel(PACK, DEVICE, settings, backends=BACKENDS, languages=LANGUAGES) == 1
+    assert time_null_kernel(PACK, DEVICE, settings, backends=BACKENDS, languages=LANGUAGES) == 0
+    assert BACKENDS.of("cuda").lacking_baselines(PACK, DEVICE, settings, older_s=0.0) == (CASE,)
+    monkeypatch.setattr(Bench, "time_null_kernel", lambda *_: pytest.fail("it is known"))
+    with open_room(settings) as room:
+        assert room.baselines.of(CASE).line.per_call_s > 0
 
 
 def test_whoever_no_longer_wants_it_stops_it(settings: JudgeSettings) -> None:

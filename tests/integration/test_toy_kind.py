@@ -77,9 +77,16 @@ def test_workers_judge_on_it_with_runners_that_wait(settings: JudgeSettings) -> 
         report, artifact = judge.build(HONEST.encode(), PACK, TOY)
         assert artifact is not None
         judgement = judge.run(
-            artifact.to_bytes(), report, PACK, TOY, source=b"", seed=7, mode="run", progress=lambda _: None,
+            artifact.to_bytes(),
+            report,
+            PACK,
+            TOY,
+            source=b"",
+            seed=7,
+            mode="run",
+            progress=lambda _: None,
             cancelled=lambda: False,
-        )  # fmt: skip
+        )
     finally:
         judge.close()
     assert judgement.verdict is Verdict.ACCEPTED, judgement
@@ -89,8 +96,9 @@ def test_workers_judge_on_it_with_runners_that_wait(settings: JudgeSettings) -> 
 def test_whoever_has_not_registered_it_refuses_it_by_name(settings: JudgeSettings) -> None:
     judgement = pipeline.judge(HONEST.encode(), PACK, TOY, 7, settings, languages=LANGUAGES)
     assert (judgement.verdict, judgement.message) == (
-        Verdict.INTERNAL_ERROR, "'toy' is not a kind of device; the kinds are: emulator, cuda",
-    )  # fmt: skip
+        Verdict.INTERNAL_ERROR,
+        "'toy' is not a kind of device; the kinds are: emulator, cuda",
+    )
     built = Artifact(b"", Target("toy", "wood")), BuildReport(ok=True, wall_s=0.1)
     assert pipeline.run(*built, PACK, TOY, 7, settings, languages=LANGUAGES).verdict is Verdict.INTERNAL_ERROR
     with pytest.raises(UnknownKind, match="'toy'"):
@@ -112,5 +120,6 @@ def test_what_a_kind_cannot_do_is_refused(settings: JudgeSettings) -> None:
     cuda = dataclasses.replace(PACK, build=TWICE.build)
     judgement = pipeline.judge(HONEST.encode(), cuda, TOY, 7, settings, backends=BACKENDS)
     assert (judgement.verdict, judgement.message) == (
-        Verdict.INTERNAL_ERROR, "nvcc compiles for no architecture 'wood'",
-    )  # fmt: skip
+        Verdict.INTERNAL_ERROR,
+        "nvcc compiles for no architecture 'wood'",
+    )

@@ -85,7 +85,7 @@ def _run_nvcc(command: Sequence[str], text: bytes, library: Path, source: Path |
 
 @functools.cache
 def _nvcc() -> tuple[str, str]:
-    """nvcc's path, and what it says its version is."""
+    """Returns the path of nvcc, and what it says its version is."""
     homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     candidates = [
         shutil.which("nvcc"),

@@ -35,9 +35,12 @@ _SCOPES = [
 
 
 class LtiPlatform:
-    """A platform at ``url``. ``scores`` has what was accepted, in order; ``broken`` is the status of all services,
-    ``unknown`` names users whose points are refused,
-    and ``users`` has what is said of whom a browser's hint names. ``chosen`` has the answers to deep links."""
+    """A platform at ``url``.
+
+    ``scores`` has what was accepted, in order; ``broken`` is the status of all services, ``unknown`` names users whose
+    points are refused, and ``users`` has what is said of whom a browser's hint names. ``chosen`` has the answers to
+    deep links.
+    """
 
     def __init__(self, host: str = "127.0.0.1") -> None:
         self.key = JWK.generate(kty="RSA", size=2048, kid="platform-1")
@@ -88,8 +91,8 @@ class LtiPlatform:
             return made.id
 
     def sign(self, claims: dict[str, Any], *, key: JWK | None = None, kid: str = "platform-1") -> str:
-        pem = (key or self.key).export_to_pem(private_key=True, password=None)
-        return jwt.encode(claims, pem, algorithm="RS256", headers={"kid": kid})
+        # Not as a PEM: reading one checks the key's primes each time.
+        return jwt.encode(claims, (key or self.key).get_op_key("sign"), algorithm="RS256", headers={"kid": kid})
 
     def claims(self, nonce: str, subject: str, role: str = LEARNER, **changes: Any) -> dict[str, Any]:
         """Returns a message's claims about a user who opens the course, without changed claims that are None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ SETTINGS = [*WebSettings.model_fields, *LogSettings.model_fields, *TraceSettings
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("**/*.md")])
 #: Read by the command line or the tests, not by the server's settings.
 OTHER_VARIABLES = {
+    "GPUJUDGE_CONFIG",
     "GPUJUDGE_IGNORE_UNKNOWN",
     "GPUJUDGE_SERVER",
     "GPUJUDGE_TOKEN",
@@ -85,8 +87,11 @@ def test_commands_exist(document: str, line: str) -> None:
             for unit in units:
                 name, _, instance = unit.partition("@")
                 assert list((ROOT / "deploy/systemd").glob(f"{name}@.service" if instance else f"{name}*")), unit
-        case ["pipx", "install", folder] | ["uv", "tool", "install", folder]:
-            assert (ROOT / folder / "pyproject.toml").is_file()
+        case ["pipx", "install", what] | ["uv", "tool", "install", what]:
+            name, _, extras = what.removesuffix("]").partition("[")
+            assert name in (".", "gpujudge")
+            known = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+            assert set(filter(None, extras.split(","))) <= set(known)
         case ["kubectl", "apply", "-k", folder]:
             assert (ROOT / folder / "kustomization.yaml").is_file()
         case _:

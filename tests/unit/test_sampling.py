@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ def item(nodeid: str, *marks: str, **options: Any) -> Any:
     return SimpleNamespace(
         nodeid=nodeid,
         path=Path("/checkout") / nodeid.partition("::")[0],
-        iter_markers=lambda: list(markers.values()),
+        iter_markers=lambda name=None: [each for each in markers.values() if name in (None, each.name)],
         get_closest_marker=markers.get,
     )
 
@@ -83,6 +84,19 @@ def test_costly_cases_are_drawn_only_where_there_are_no_others() -> None:
     assert [one for one in everything if one in sample or one in rest] == everything
 
 
+def test_a_case_may_be_costly_though_its_function_says_nothing_of_it() -> None:
+    def case(number: int) -> Any:
+        made = item(f"i.py::test_many[{number}]", "exhaustive")
+        marks = [made.get_closest_marker("exhaustive")]
+        if number:
+            marks.append(SimpleNamespace(name="exhaustive", kwargs={"costly": True}))
+        made.iter_markers = lambda _: marks
+        return made
+
+    cases = [case(number) for number in range(30)]
+    assert sampling.select(cases, Scope.SAMPLE)[0] == cases[:1]
+
+
 def test_nothing_is_left_out_of_what_is_named() -> None:
     def scope(*arguments: str, keyword: str = "", **options: bool) -> Scope:
         config = SimpleNamespace(
@@ -98,6 +112,30 @@ def test_nothing_is_left_out_of_what_is_named() -> None:
     )
     assert scope("tests", exhaustive=True, exhaustive_rest=True) is Scope.REST
     assert scope("tests", exhaustive_rest=True, lf=True) is scope("tests", lf=True) is Scope.ALL
+
+
+def test_a_shuffle_keeps_files_together_and_follows_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def order() -> list[str]:
+        items = list(EVERYTHING)
+        sampling.shuffle(items)
+        assert sorted(one.nodeid for one in items) == sorted(one.nodeid for one in EVERYTHING)
+        return list(dict.fromkeys(one.path.name for one in items))
+
+    orders = set()
+    for number in range(20):
+        monkeypatch.setenv(sampling.SEED, str(number))
+        assert order() == order()
+        assert len(order()) == 5
+        orders.add(tuple(order()))
+    assert len(orders) > 10
+
+
+def test_what_begins_after_the_seconds_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "_ends_at", time.monotonic() + 1000)
+    sampling.skip_if_late()
+    monkeypatch.setattr(sampling, "_ends_at", time.monotonic() - 1)
+    with pytest.raises(pytest.skip.Exception, match="at-most-seconds"):
+        sampling.skip_if_late()
 
 
 def test_a_test_of_one_unit_may_need_no_service() -> None:

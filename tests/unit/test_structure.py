@@ -12,7 +12,7 @@ import pytest
 from judge.kinds import KINDS
 
 HOME = Path(__file__).resolve().parents[2]
-PACKAGES = ("emulator", "judge", "store", "workers", "web", "cli")
+PACKAGES = ("records", "emulator", "judge", "store", "workers", "web", "cli")
 #: What has to judge on every kind alike.
 BLIND = ("judge/pipeline.py", "judge/audit.py", "judge/supervisor", "judge/sandbox", "workers", "store", "cli")
 

@@ -5,6 +5,7 @@ One file of each verdict in each pack; ``benchmarks/expected_verdicts.py`` takes
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,9 @@ def test_submissions_get_their_verdicts(
     submission: ListedSubmission, emulator: DeviceInfo, judge_settings: JudgeSettings
 ) -> None:
     pack = load_pack(submission.path.parents[2])
+    if submission.verdicts == {Verdict.TIME_LIMIT_EXCEEDED}:
+        # It hangs, and would keep a processor busy for as long as the pack allows.
+        pack = dataclasses.replace(pack, limits=dataclasses.replace(pack.limits, wall_s=1.0))
     judgement = pipeline.judge(submission.path.read_bytes(), pack, emulator, 1, judge_settings)
     assert submission.complaint(judgement) is None
 

@@ -63,7 +63,7 @@ def test_a_setting_is_changed_and_reset(site: Site) -> None:
         ("sign_up", "shut", "sign_up: Input should be 'open', 'invitation' or 'closed'"),
         ("max_waiting", "-1", "max_waiting: Input should be greater than or equal to 0"),
         ("submission_rate", "often", "submission_rate: write a rate such as"),
-        ("secret_key", "mine", "secret_key is not a setting that changes while the site runs: sign_up,"),
+        ("secret_key", "mine", "secret_key is not a setting that changes while the site runs. There are: sign_up,"),
     ],
 )
 def test_a_value_that_a_setting_cannot_have_is_refused(site: Site, name: str, value: str, said: str) -> None:
@@ -141,13 +141,13 @@ def test_what_a_challenge_judged_is_judged_again_in_parts(site: Site, monkeypatc
     assert json.loads(_admin(*again, "--all", "--version", "0.0.1", "--json").stdout) == {"judged_again": 0}
     assert json.loads(_admin(*again, "--all", "--json").stdout) == {"judged_again": 2}
     assert [site.submission(one).state for one in sent] == ["queued", "queued"]
-    assert "serves no challenge nothing" in str(_admin("challenge", "rejudge", "nothing", "x").exception)
+    assert "there is no challenge 'nothing'" in str(_admin("challenge", "rejudge", "nothing", "x").exception)
     assert "give a reason" in str(_admin("challenge", "rejudge", "vector-add", " ").exception)
 
 
 def test_what_the_site_serves_is_listed(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served = {one["slug"]: one for one in json.loads(_admin("challenge", "list", "--json").stdout)["challenges"]}
-    assert served["vector-add"]["digest"] == site.services.packs["vector-add"].digest
+    assert served["vector-add"]["digest"] == site.services.all_packs["vector-add"].digest
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "challenge.toml").write_text("schema = 2\n")
     monkeypatch.setenv("GPUJUDGE_PACK_PATHS", str(tmp_path))

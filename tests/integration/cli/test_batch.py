@@ -153,7 +153,7 @@ def test_from_an_event_loop(judge_settings: JudgeSettings) -> None:
 def test_what_the_judge_lacks_is_raised(judge_settings: JudgeSettings) -> None:
     with (
         gpujudge.Judge(devices=["cuda:77"], data_dir=judge_settings.data_dir) as judge,
-        pytest.raises(gpujudge.JudgeError, match="no device 'cuda:77'"),
+        pytest.raises(gpujudge.JudgeError, match="unknown device 'cuda:77'"),
     ):
         judge.judge(RIGHT, "vector-add")
 

@@ -22,12 +22,19 @@ def _run(command: tuple[str, ...], database_url: str, folder: Path) -> subproces
     """Runs a command in a process of its own: its output in one piece, in ``stdout``."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "cli.main", *command],
-        cwd=ROOT, text=True, timeout=120, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        cwd=ROOT,
+        text=True,
+        timeout=120,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         env={
-            **os.environ, "COLUMNS": "300", "GPUJUDGE_DATABASE_URL": database_url,
+            **os.environ,
+            "COLUMNS": "300",
+            "GPUJUDGE_DATABASE_URL": database_url,
             "GPUJUDGE_DATA_DIR": str(folder / "data"),
         },
-    )  # fmt: skip
+    )
 
 
 def _check_told(done: subprocess.CompletedProcess[str], database_url: str, encoding: str) -> None:

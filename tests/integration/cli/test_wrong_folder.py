@@ -67,7 +67,18 @@ worker sweeper
 OTHERS = """
 up, db upgrade, restore
 login, logout, whoami, challenges, track, show, init, pull, push, submit, run, watch, cancel, source, open, submissions
-leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, export, gradescope, doctor
+leaderboard, solutions, judge, batch submit, batch status, compare, emulate, asm, profile, export, gradescope, doctor
+config check, config show
+class list, class show, class members, class assignments, class grades, class join, class create, class copy
+class roster, class assignment create, class assignment edit, class assignment delete, class assignment extend
+class edit, class delete, class new-code, class leave, class remove, class staff list, class staff set
+class platform show, class platform exchange, class platform disconnect
+class staff remove, class matrix, class attempts, class similar, class pack list, class pack report, class pack upload
+class pack delete, contest pack list, contest pack report, contest pack upload, contest pack delete
+contest trial start, contest trial show
+comment list, comment add, comment edit, comment delete, contest submissions
+contest list, contest show, contest standings, contest create, contest copy, contest edit, contest delete
+contest register, contest leave
 device list, device calibrate, admin challenge list
 pack list, pack new, pack add, pack verify, pack mutants, pack slack, pack shortcuts
 """
@@ -103,11 +114,11 @@ def leaves(group: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 def test_every_command_is_in_a_table() -> None:
     known = {name.strip() for name in OTHERS.replace("\n", ",").split(",") if name.strip()}
+    commands = set(leaves(get_command(app)))
     called = {
-        next(" ".join(call[:words]) for words in (3, 2, 1) if " ".join(call[:words]) in set(leaves(get_command(app))))
-        for call in CALLS
+        next(" ".join(call[:words]) for words in (3, 2, 1) if " ".join(call[:words]) in commands) for call in CALLS
     }
-    assert known | called == set(leaves(get_command(app))), "say in the table whether the command needs a database"
+    assert known | called == commands, "say in the table whether the command needs a database"
 
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)

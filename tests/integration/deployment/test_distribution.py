@@ -51,6 +51,20 @@ def wheel(dist: Path) -> Path:
     return wheel
 
 
+def _installed(wheel: Path, home: Path, extra: str, *others: str) -> tuple[str, str]:
+    """Installs the wheel with an extra, and other packages. Returns the paths of python and of gpujudge."""
+    assert _run([sys.executable, "-m", "venv", "--without-pip", str(home)]).returncode == 0
+    python = str(home / "bin/python")
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
+    # A run imports few of the modules that pip would compile.
+    constraints = ["--no-compile", "-c", str(ROOT / "constraints.txt")]
+    done = _run([*pip, *constraints, f"{wheel}[{extra}]", *others])
+    if "Could not find a version" in done.stderr:
+        missing("the Python package index")
+    assert done.returncode == 0, done.stderr
+    return python, str(home / "bin/gpujudge")
+
+
 @BUILDS_THE_WHEEL
 @pytest.mark.slow(120)
 def test_the_wheel_takes_one_name_and_brings_the_libraries(wheel: Path) -> None:
@@ -103,17 +117,7 @@ def test_a_library_for_many_cpus_is_the_same_to_the_byte(tmp_path: Path, wheel: 
 @pytest.mark.slow(120)
 @pytest.mark.jail
 def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel: Path, tmp_path: Path) -> None:
-    home = tmp_path / "environment"
-    assert _run([sys.executable, "-m", "venv", "--without-pip", str(home)]).returncode == 0
-    python = str(home / "bin/python")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "-q"]
-    # A judgement imports few of the modules that pip would compile.
-    done = _run([*pip, "--no-compile", "-c", str(ROOT / "constraints.txt"), f"{wheel}[judge]"])
-    if "Could not find a version" in done.stderr:
-        missing("the Python package index")
-    assert done.returncode == 0, done.stderr
-
-    gpujudge = str(home / "bin/gpujudge")
+    python, gpujudge = _installed(wheel, tmp_path / "environment", "judge")
     assert _run([gpujudge, "--version"]).stdout.startswith("gpujudge ")
     for name in ("web", "store", "judge", "migrations", "cli", "docs", "logs"):
         assert _run([python, "-c", f"import {name}"]).returncode == 1, f"{name} is taken"
@@ -127,3 +131,38 @@ def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel:
     assert judged.stdout.startswith("AC")
     assert "compiling the emulator" not in judged.stderr
     assert list((tmp_path / "data").rglob("*.so*")) == []
+
+
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
+def test_the_emulator_alone_runs_programs_and_a_project_s_tests(wheel: Path, tmp_path: Path) -> None:
+    python, gpujudge = _installed(wheel, tmp_path / "environment", "emulator", "pytest")
+    absent = "numpy", "flask", "sqlalchemy", "pydantic_settings"
+    assert _run([python, "-c", f"import importlib.util as u; print([u.find_spec(n) for n in {absent}])"]).stdout == (
+        f"{[None] * len(absent)}\n"
+    )
+    project = tmp_path / "project"
+    project.mkdir()
+    # Folders of the project's own with the names of ours: nothing of gpujudge may be in their place.
+    (project / "web").mkdir()
+    (project / "web/__init__.py").write_text("NAME = 'the project'\n")
+    (project / "test_web.py").write_text("import web\n\ndef test_name():\n    assert web.NAME == 'the project'\n")
+    (project / "test_scale.cu").write_text(
+        "__global__ void scale(float *a) { a[threadIdx.x] *= 2; }\n"
+        "int main() { float *a; cudaMalloc(&a, 64); scale<<<1, 16>>>(a); return cudaFree(a); }\n"
+    )
+    home = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    script = "import sys; print([path for path in sys.path if 'gpujudge' in path.split('/')])"
+    done = _run([gpujudge, "emulate", python, "-c", script], **home)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+    assert list(tmp_path.glob("cache/**/*.so*")) == []
+    done = _run([python, "-m", "pytest", "--emulate", "-v", "--rootdir", str(project), str(project)], **home)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "test_scale.cu::main PASSED" in done.stdout
+    assert "2 passed" in done.stdout
+
+    kernel = str(ROOT / "reference_solutions/vector-add/plain.cu")
+    judged = _run([gpujudge, "judge", kernel, "-c", "vector-add"], **home)
+    assert judged.returncode == 2
+    assert "pipx install --force '.[judge]'" in judged.stderr

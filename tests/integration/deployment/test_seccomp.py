@@ -95,7 +95,7 @@ def test_the_host_compiler_works_under_it(allowed: list[str]) -> None:
 
 @pytest.mark.jail
 def test_forbidden_calls_fail(allowed: list[str]) -> None:
-    """perl is on every Debian, and can be run by an ordinary user wherever this Python lies."""
+    """Uses perl, which is on every Debian, and which any user can run wherever this Python lies."""
     number = make_seccomp.known()["ptrace"]
     done = _run(allowed, ["/usr/bin/perl", "-e", f'print syscall({number}, 0, 0, 0, 0), " ", $! + 0'])
     assert done.stdout.split() == ["-1", str(make_seccomp.ENOSYS)], done.stderr

@@ -127,10 +127,11 @@ def forwarding(address: str, host: str, port: int) -> Iterator[int]:
         server_reader, server_writer = await asyncio.open_connection(host, port)
         await asyncio.gather(copy(reader, server_writer), copy(server_reader, writer))
 
+    # In a thread of its own from the start: a browser in the tests before may have left a loop in this one.
     loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(asyncio.start_server(forward, address, 0))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
+    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(forward, address, 0), loop).result(10)
     yield server.sockets[0].getsockname()[1]
 
     async def end() -> None:

@@ -49,8 +49,10 @@ def test_each_calibration_is_kept_once(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
         found = list_calibrations(session, DEVICE.key)
         assert [(one.board, one.measured_at.day, one.read_bytes_per_s) for one in found] == [
-            ("a", 2, 4.1e12), ("b", 2, 4.1e12), ("a", 3, 4.0e12),
-        ]  # fmt: skip
+            ("a", 2, 4.1e12),
+            ("b", 2, 4.1e12),
+            ("a", 3, 4.0e12),
+        ]
         assert found[0].rates == {"fp32": 6e13}
         assert [one.measured_at.day for one in list_calibrations(session, DEVICE.key, limit=1)] == [3]
         assert list_calibrations(session, "emulator") == []
@@ -61,9 +63,14 @@ def test_work_is_counted_by_device(sessions: sessionmaker[Session], ada: User, r
     with sessions.begin() as session:
         for key in ("emulator", "emulator", H200.key):
             create_submission(
-                session, user=session.get_one(User, ada.id), pack=FakePack(), device_key=key, mode="run", source="",
+                session,
+                user=session.get_one(User, ada.id),
+                pack=FakePack(),
+                device_key=key,
+                mode="run",
+                source="",
                 now=T0,
-            )  # fmt: skip
+            )
         rules = LeaseRules()
         for _ in range(running):
             lease = claim_job(session, Stage.BUILD, owner="w", now=T0, rules=rules, device_key=H200.key)

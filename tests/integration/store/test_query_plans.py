@@ -90,10 +90,15 @@ def _measured(session: Session) -> Submission:
     submission = _first(session)
     session.add(
         Measurement(
-            submission_id=submission.id, user_id=1, **IN_TIME.columns, value=1.0, runs=1, spread=0.0,
+            submission_id=submission.id,
+            user_id=1,
+            **IN_TIME.columns,
+            value=1.0,
+            runs=1,
+            spread=0.0,
             created_at=NOW,
         )
-    )  # fmt: skip
+    )
     session.flush()
     return submission
 
@@ -116,9 +121,16 @@ def _contest(session: Session, **more: Any) -> Contest:
     if found is not None:
         return found
     contest = Contest(
-        slug="friday", title="Friday", description="", starts_at=NOW, ends_at=NOW + timedelta(hours=2),
-        scoring="points", devices="emulator nvidia-h200", created_at=NOW, **more,
-    )  # fmt: skip
+        slug="friday",
+        title="Friday",
+        description="",
+        starts_at=NOW,
+        ends_at=NOW + timedelta(hours=2),
+        scoring="points",
+        devices="emulator nvidia-h200",
+        created_at=NOW,
+        **more,
+    )
     set_challenges(contest, ["c", "d"])
     session.add(contest)
     session.flush()

@@ -221,7 +221,7 @@ def test_what_cannot_be_undone_says_so_beforehand(site: Site, root: FlaskClient)
 
 def test_challenges_say_what_does_not_load(site: Site, root: FlaskClient) -> None:
     text = root.get("/admin/challenges").text
-    assert site.services.packs["vector-add"].digest[:12] in text
+    assert site.services.all_packs["vector-add"].digest[:12] in text
     assert "Not loaded" not in text
 
 
@@ -244,9 +244,7 @@ def test_a_board_is_out_of_service_and_its_calibrations_are_drawn(site: Site, ro
             "board-of-ours", H200.name, "550.1", f"2026-01-0{day}T00:00:00+00:00", read, 3e12, {"fp32": 6e13}
         )
         with site.database() as session:
-            record_board(
-                session, H200, "board-of-ours", problem="<i>Xid 79</i>", calibration=calibration, now=now
-            )  # fmt: skip
+            record_board(session, H200, "board-of-ours", problem="<i>Xid 79</i>", calibration=calibration, now=now)
             record_board(session, H200, "another", problem="", calibration=None, now=now)
     text = root.get("/admin/devices").text
     assert "&lt;i&gt;Xid 79&lt;/i&gt;" in text

@@ -24,7 +24,7 @@ def test_a_challenge_that_breaks_is_named_until_it_is_mended(tmp_path: Path) -> 
         user.role = Role.OPERATOR
 
     def problems() -> str:
-        site.services.packs.refresh()
+        site.services.all_packs.refresh()
         page = ops.get("/admin/challenges").text
         return page.partition('id="problems"')[2].partition("</table>")[0]
 
@@ -32,7 +32,7 @@ def test_a_challenge_that_breaks_is_named_until_it_is_mended(tmp_path: Path) -> 
     assert f"{folder}/broken/challenge.toml" in first
     assert "nothing</span>" in first
     assert "vector-add" not in first
-    served = site.services.packs["vector-add"]
+    served = site.services.all_packs["vector-add"]
     toml = folder / "vector-add" / "challenge.toml"
     good = toml.read_text()
     toml.write_text(good + '\n[nonsense]\nx = "<i>"\n')

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -270,7 +271,7 @@ def test_the_document_describes_every_event(site: Site, caller: Caller) -> None:
     [
         ("application/json", "application/json"),
         ("text/event-stream", "text/event-stream"),
-        ("*/*", "text/event-stream"),
+        ("*/*", "application/json"),
         ("text/event-stream;q=0.1, application/json", "application/json"),
         ("text/event-stream, application/json;q=0.1", "text/event-stream"),
         ("text/html", None),
@@ -297,6 +298,74 @@ def test_what_has_not_changed_is_not_sent_again(caller: Caller, path: str, encod
     again = caller.get(path, **headers, **{"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
     assert caller.get(path, **headers, **{"If-None-Match": 'W/"other"'}).status_code == 200
+
+
+def test_the_document_suits_generators_of_clients(caller: Caller) -> None:
+    document = caller.get("openapi.json").get_json()
+    operations = [one for path in document["paths"].values() for one in path.values()]
+    named = [one["operationId"] for one in operations]
+    assert all(re.fullmatch(r"(admin_)?[a-z]+(_[a-z]+)+", name) for name in named), "a verb and a noun"
+    reading = {one["get"]["operationId"] for one in document["paths"].values() if "get" in one}
+    assert {name.removeprefix("admin_").partition("_")[0] for name in reading} == {"get", "list", "export"}
+    assert len(named) == len(set(named))
+    assert all(re.fullmatch(r"[A-Z][A-Za-z]+", name) for name in document["components"]["schemas"])
+    assert "-inf" not in {value for part in enumerations(document) for value in part}
+
+
+def enumerations(part: Any) -> Iterator[list[Any]]:
+    if isinstance(part, dict):
+        if isinstance(part.get("enum"), list):
+            yield part["enum"]
+        for value in part.values():
+            yield from enumerations(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from enumerations(value)
+
+
+def test_submissions_are_filtered_by_verdict_state_and_device(site: Site, caller: Caller) -> None:
+    judged, waiting = (caller.post("submissions", {**BODY, "source": f"// {n}"}).get_json()["id"] for n in range(2))
+    site.work(cases=accepted("a"))
+
+    def ids(query: str) -> list[str]:
+        return [one["id"] for one in caller.get(f"submissions?{query}").get_json()["submissions"]]
+
+    assert ids("verdict=AC") == ids("state=done") == [judged]
+    assert ids("state=queued") == [waiting]
+    assert ids("verdict=WA") == ids("device=no-device") == []
+    assert caller.get("submissions?state=lost").get_json()["fields"].keys() == {"state"}
+
+
+def test_a_request_waits_for_the_end(site: Site, caller: Caller) -> None:
+    public_id = caller.post("submissions", BODY).get_json()["id"]
+    begun, told = threading.Event(), list[str]()
+    listen = site.services.event_watcher.listen
+
+    def noted(*args: Any) -> Any:
+        begun.set()
+        return listen(*args)
+
+    site.services.event_watcher.listen = noted  # type: ignore[method-assign]
+    waiter = threading.Thread(
+        target=lambda: told.append(caller.get(f"submissions/{public_id}?wait_s=30").get_json()["state"])
+    )
+    waiter.start()
+    assert begun.wait(20)
+    site.work(cases=accepted("a"))
+    waiter.join(20)
+    assert told == ["done"]
+    assert site.services.polls.open == 0
+    assert caller.get(f"submissions/{public_id}?wait_s=31").status_code == 422
+
+
+def test_a_limit_names_itself_and_the_seconds(data_dir: Path) -> None:
+    site = make_site(data_dir, submission_rate="1 per minute")
+    site.add_device()
+    caller = Caller(site, "ada")
+    assert caller.post("submissions", BODY).status_code == 201
+    refused = caller.post("submissions", {**BODY, "source": "// again"})
+    seconds = refused.headers["Retry-After"]
+    assert refused.get_json()["detail"] == f"That was too often: the limit is 1 per 1 minute. Try again in {seconds} s."
 
 
 def test_lists_name_their_next_page(caller: Caller) -> None:

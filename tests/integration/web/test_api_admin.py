@@ -183,11 +183,11 @@ def test_what_another_version_judged(site: Site, operator: Operator) -> None:
         site.work(device=H200, cases=accepted("n-1"), measurement=timed())
     before = reason | {"judged_before": site.services.clock().isoformat(), "version": "9.9.9"}
     assert operator.send("/challenges/vector-add/rejudge", before)["judged_again"] == 0
-    before["version"] = site.services.packs["vector-add"].version
+    before["version"] = site.services.all_packs["vector-add"].version
     assert operator.send("/challenges/vector-add/rejudge", before) == {"judged_again": 2, "more": False}
     assert operator.send("/challenges/vector-add/rejudge", before) == {"judged_again": 0, "more": False}
     served = {one["slug"]: one for one in operator.get("/challenges")["challenges"]}
-    assert served["vector-add"]["digest"] == site.services.packs["vector-add"].digest
+    assert served["vector-add"]["digest"] == site.services.all_packs["vector-add"].digest
     assert {one["verified"] for one in served.values()} <= {"full", "quick", "outdated"}
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.web_site import KERNEL, Site, accepted, make_site, post
-from web.app import REQUEST_BYTES
 from web.serving import asgi
 from web.serving.asgi import Server
+from web.settings import REQUEST_BYTES
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -78,7 +79,9 @@ def _submit(site: Site) -> tuple[str, dict[str, str]]:
 
 
 def _run(test: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(test())  # type: ignore[arg-type]
+    # In a thread of its own: a browser in the tests before may have left a loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(test())).result()  # type: ignore[arg-type]
 
 
 def test_a_page_and_its_status(site: Site) -> None:

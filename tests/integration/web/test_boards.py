@@ -87,7 +87,7 @@ def test_a_board_that_nobody_is_on_shows_our_kernels_without_a_rank(site: Site) 
 
 
 def test_times_of_another_gpu_are_no_reference(site: Site) -> None:
-    pack = site.services.packs["vector-add"]
+    pack = site.services.all_packs["vector-add"]
     assert find_references(pack, "nvidia-h100", None) == ()
     assert find_references(pack, "emulator", "modelled_time_s/h100/1") == ()
     assert find_references(pack, H200.key, "time_s")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,8 +14,8 @@ from store.teaching import classes
 from store.teaching.rights import RIGHTS, Right
 from store.teaching.roster import Person, apply_list
 from tests.integration.web.test_classes import PAGE, WORK, assign, code, join, send
-from tests.integration.web.test_contests import Clock, promoted
-from tests.web_site import H200, Site, make_site, post
+from tests.integration.web.timed_site import Clock, promoted
+from tests.web_site import Site, post
 
 _NUMBER = "<int(max=2147483647):number>"
 _WORK = f"/classes/{_NUMBER}/assignments/<int(max=2147483647):assignment_id>"
@@ -38,6 +37,8 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("GET", f"{_WORK}/edit"): Right.ASSIGN,
     ("POST", f"{_WORK}/edit"): Right.ASSIGN,
     ("GET", f"/classes/{_NUMBER}/platform"): Right.ASSIGN,
+    ("GET", f"/classes/{_NUMBER}/challenges"): Right.ASSIGN,
+    ("POST", f"/classes/{_NUMBER}/challenges"): Right.ASSIGN,
     ("GET", f"/classes/{_NUMBER}/roster"): Right.ENROLL,
     ("POST", f"/classes/{_NUMBER}/roster"): Right.ENROLL,
     ("POST", f"/classes/{_NUMBER}/code"): Right.ENROLL,
@@ -50,6 +51,7 @@ NEEDED: dict[tuple[str, str], Right | None] = {
     ("POST", f"/classes/{_NUMBER}/staff"): Right.OWN,
     ("POST", f"/classes/{_NUMBER}/delete"): Right.OWN,
     # These find nothing here, whoever asks; their rights are tested where they do.
+    ("POST", f"/classes/{_NUMBER}/challenges/<challenge>/delete"): None,
     ("POST", f"/classes/{_NUMBER}/platform/exchange"): None,
     ("POST", f"/classes/{_NUMBER}/platform/disconnect"): None,
     ("POST", f"/classes/{_NUMBER}/staff/<username>/remove"): None,
@@ -58,15 +60,8 @@ NEEDED: dict[tuple[str, str], Right | None] = {
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def site(data_dir: Path, clock: Clock) -> Site:
-    site = make_site(data_dir, clock=clock)
-    site.add_device(H200)
-    return site
+def site(timed_site: Site) -> Site:
+    return timed_site
 
 
 @pytest.fixture
@@ -192,8 +187,11 @@ def test_a_copy_has_the_assignments_at_other_dates_and_nobody_in_it(
         assert second.class_id == 2
         assert second.opens_at - first.opens_at == second.due_at - first.due_at == timedelta(hours=1)
         assert (second.title, second.slugs, second.points, second.device_key) == (
-            first.title, first.slugs, first.points, first.device_key,
-        )  # fmt: skip
+            first.title,
+            first.slugs,
+            first.points,
+            first.device_key,
+        )
         group, copied = session.get_one(Class, 1), session.get_one(Class, 2)
         assert (copied.title, copied.description) == ("CUDA, autumn", "Tea.")
         assert group.code != copied.code

@@ -9,7 +9,6 @@ import json
 import re
 import zipfile
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,9 +19,9 @@ from judge.packs.medals import Medals
 from judge.packs.steps import plain_time_s
 from judge.tracks.loader import builtin_tracks
 from store.models import OperatorAction, ReachedGoal, Role, Submission
-from tests.integration.web.test_contests import Clock, promoted
+from tests.integration.web.timed_site import Clock, promoted
 from tests.unit.judge.compile.test_likeness import KERNEL, OTHER, disguised
-from tests.web_site import H200, PASSWORD, Site, accepted, make_site, post, trusted, wrong
+from tests.web_site import H200, PASSWORD, Site, accepted, post, trusted, wrong
 
 PAGE = "/classes/1"
 WORK = f"{PAGE}/assignments/1"
@@ -30,15 +29,8 @@ FORM = {"title": "Sums <1>", "challenges": "vector-add, softmax", "counts": "acc
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def site(data_dir: Path, clock: Clock) -> Site:
-    site = make_site(data_dir, clock=clock)
-    site.add_device(H200)
-    return site
+def site(timed_site: Site) -> Site:
+    return timed_site
 
 
 @pytest.fixture
@@ -157,11 +149,11 @@ def test_a_share_of_the_speed_counts(
 
 @pytest.mark.parametrize(("counts", "counted"), [("bronze", "1"), ("silver", "1"), ("gold", "0")])
 def test_a_medal_counts(site: Site, teacher: FlaskClient, clock: Clock, counts: str, counted: str) -> None:
-    packs = dict(site.services.packs)
+    packs = dict(site.services.all_packs)
     for slug, medals in (("softmax", Medals(0.5, 0.72, 0.73)), ("vector-add", None)):
         bench = dataclasses.replace(packs[slug].bench, medals=medals)
         packs[slug] = dataclasses.replace(packs[slug], bench=bench, default_medals={})
-    object.__setattr__(site.services, "packs", packs)
+    object.__setattr__(site.services, "all_packs", packs)
     assert "vector-add has no medals: choose what else counts." in assign(teacher, clock, counts=counts).text
     assert assign(teacher, clock, challenges="softmax", counts=counts).status_code == 303
     ada = site.visitor("ada")
@@ -175,7 +167,7 @@ def test_a_medal_counts(site: Site, teacher: FlaskClient, clock: Clock, counts: 
 def test_a_multiple_of_the_plain_kernels_speed_earns_the_points(
     site: Site, teacher: FlaskClient, clock: Clock, times: str, points: str
 ) -> None:
-    plain_s = plain_time_s(site.services.packs["softmax"], device=H200.key, metric="time_s")
+    plain_s = plain_time_s(site.services.all_packs["softmax"], device=H200.key, metric="time_s")
     assert plain_s is not None
     terms = {"counts": "plain", "times": times, "accepted_percent": "40"}
     assert assign(teacher, clock, challenges="softmax", **terms).location == WORK
@@ -281,7 +273,7 @@ def test_hints_are_hidden_from_all_but_teachers_until_the_last_deadline(
     join(ada, code(teacher), "Ada")
     slug = next(
         slug
-        for slug, pack in site.services.packs.items()
+        for slug, pack in site.services.all_packs.items()
         if "\n## Hints" in (pack.directory / "statement.md").read_text()
     )
     assign(teacher, clock, challenges=slug)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from store.operation.administration import put_on_board, rejudge, take_off_board
 from store.operation.operator_log import Actor
 from store.people.accounts import find_user
 from store.teaching.contest_audits import request_contest_audits
+from tests.integration.web.timed_site import Clock, promoted
 from tests.web_site import H200, Site, accepted, make_site, post, timed
 from web.contests import standings as contest_standings
 from web.contests import views as contest_pages
@@ -37,48 +38,14 @@ FORM = {
 PAGE = "/contests/friday"
 
 
-class Clock:
-    """The server's clock, which the test sets."""
-
-    def __init__(self) -> None:
-        self.now = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def at(self, hour: float) -> datetime:
-        """Returns a moment of the day."""
-        return self.now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(hours=hour)
-
-    def field(self, hour: float) -> str:
-        """Returns a moment as the form's fields have it."""
-        return self.at(hour).strftime("%Y-%m-%dT%H:%M")
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def site(data_dir: Path, clock: Clock) -> Site:
-    site = make_site(data_dir, clock=clock)
-    site.add_device(H200)
-    return site
+def site(timed_site: Site) -> Site:
+    return timed_site
 
 
 @pytest.fixture
 def teacher(site: Site) -> FlaskClient:
     return promoted(site, "teacher", Role.TEACHER)
-
-
-def promoted(site: Site, name: str, role: Role) -> FlaskClient:
-    client = site.visitor(name)
-    with site.database() as session:
-        user = find_user(session, name)
-        assert user is not None
-        user.role = role
-    return client
 
 
 def save(teacher: FlaskClient, clock: Clock, page: str = "/contests/new", **changes: str) -> Any:
@@ -298,9 +265,46 @@ def test_sources_are_opened_to_members_after_the_end_and_to_nobody_else(
     assert ada.get(f"/submissions/{counted}").status_code == 404
     clock.now = clock.at(15)
     assert ada.get(f"/submissions/{counted}").status_code == 200
+    assert f'href="/submissions/{counted}"' in ada.get(PAGE).text
+    assert f'href="/submissions/{counted}"' not in eve.get(PAGE).text
     assert ada.get(f"/submissions/{late}").status_code == 404
     assert eve.get(f"/submissions/{counted}").status_code == 404
     assert post(ada, f"/submissions/{counted}/cancel", {}, page="/account/").status_code == 404
+
+
+def test_the_organizer_reads_all_that_counts_at_any_time_and_nobody_else_does(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, frozen_at=clock.field(14))
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    tom = promoted(site, "tom", Role.TEACHER)
+    take_part(ada, bob)
+    early = send(site, ada, clock, 12.5, "vector-add", 4e-4)
+    counted = send(site, ada, clock, 13.5, "vector-add", 2e-4)
+    frozen = send(site, bob, clock, 14.5, "softmax", 1e-4)
+    late = send(site, ada, clock, 15.5, "vector-add", 1e-4)
+    page = f"{PAGE}/submissions"
+    for hour in (14.6, 16):
+        clock.now = clock.at(hour)
+        shown = teacher.get(page).text
+        assert [name in shown for name in (early, counted, frozen, late)] == [False, True, True, False]
+        assert f'href="/submissions/{counted}"' in teacher.get(PAGE).text
+        for public_id in (counted, frozen):
+            assert teacher.get(f"/submissions/{public_id}").status_code == 200
+            assert teacher.get(f"/submissions/{public_id}/kernel.cu").status_code == 200
+            assert tom.get(f"/submissions/{public_id}").status_code == 404
+        for public_id in (early, late):
+            assert teacher.get(f"/submissions/{public_id}").status_code == 404
+        for client in (ada, bob, tom):
+            assert client.get(page).status_code == 404
+    assert frozen in teacher.get(f"{page}?user=BOB").text
+    assert counted not in teacher.get(f"{page}?user=bob").text
+    assert "No submission matches" in teacher.get(f"{page}?challenge=softmax&verdict=WA").text
+    with site.database() as session:
+        user = find_user(session, "teacher")
+        assert user is not None
+        user.role = Role.USER
+    assert teacher.get(f"/submissions/{counted}").status_code == 404, "who is no longer a teacher holds no contest"
 
 
 def test_points_are_earned_against_targets(site: Site, teacher: FlaskClient, clock: Clock) -> None:
@@ -435,7 +439,10 @@ def test_a_code_is_asked_for_and_a_member_can_leave(site: Site, teacher: FlaskCl
     )
     assert "tea time" not in join("")
     assert standings(ada) == []
-    assert "You take part" in join(" tea time ")
+    assert "organizer reads what those who take part send" in ada.get(PAGE).text
+    joined = join(" tea time ")
+    assert "You take part" in joined
+    assert "The organizer reads what you send to these challenges" in joined
     assert standings(ada) == [(1, "ada", 0.0)]
     post(ada, f"{PAGE}/leave", {}, page=PAGE)
     assert standings(ada) == []
@@ -561,3 +568,103 @@ def test_a_webhook_may_be_private_where_the_operator_allows_it(data_dir: Path, c
     site.add_device(H200)
     teacher = promoted(site, "teacher", Role.TEACHER)
     assert save(teacher, clock, webhook_url="http://127.0.0.1:9000/hook").status_code == 303
+
+
+def test_standings_count_tries_and_those_of_others_only_until_the_freeze(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, frozen_at=clock.field(14))
+    ada, bob = site.visitor("ada"), site.visitor("bob")
+    take_part(ada, bob)
+    send(site, ada, clock, 12.9, "vector-add", 9e-4)  # before the start
+    for hour in (13.1, 13.2, 14.5):
+        send(site, ada, clock, hour, "vector-add", 3e-4)
+
+    def tries(client: FlaskClient) -> dict[str, dict[str, int]]:
+        return {row["user"]: row["tries"] for row in client.get(f"{PAGE}/standings.json").get_json()["standings"]}
+
+    none = {"vector-add": 0, "softmax": 0}
+    assert tries(bob) == {"ada": {**none, "vector-add": 2}, "bob": none}
+    assert tries(ada) == tries(teacher) == {"ada": {**none, "vector-add": 3}, "bob": none}
+    assert "2 tries" in bob.get(PAGE).text
+
+
+def test_a_projector_shows_the_standings_alone(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock)
+    page = site.app.test_client().get(f"{PAGE}/screen").text
+    assert "Friday &lt;night&gt;" in page
+    assert "<header" not in page
+    assert "<footer" not in page
+    assert "<header" in site.app.test_client().get(PAGE).text
+
+
+def test_a_dry_run_leaves_no_trace_in_the_standings(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    save(teacher, clock)
+    ada = site.visitor("ada")
+    take_part(ada, teacher)
+    clock.now = clock.at(13.5)
+    before = standings(ada)
+    assert "none yet" in teacher.get(f"{PAGE}/trial").text
+    assert post(teacher, f"{PAGE}/trial", {}).status_code == 303
+    for _ in range(2):
+        site.work(device=H200, cases=accepted("n-1"), measurement=timed(1e-4))
+    shown = teacher.get(f"{PAGE}/trial").text
+    assert shown.count('href="/submissions/') == 2
+    assert "none yet" not in shown
+    with site.database() as session:
+        assert {(each.challenge, each.mode) for each in session.query(Submission)} == {
+            ("vector-add", "run"), ("softmax", "run"),
+        }  # fmt: skip
+    assert standings(ada) == before
+    assert ada.get(f"{PAGE}/trial").status_code == 404
+
+
+def test_a_copy_begins_with_the_values_and_an_empty_contest_can_be_deleted(
+    site: Site, teacher: FlaskClient, clock: Clock
+) -> None:
+    save(teacher, clock, code="tea")
+    form = teacher.get("/contests/new?copy=friday").text
+    assert 'value="tea"' in form
+    assert 'value="friday"' not in form
+    ada = site.visitor("ada")
+    post(ada, f"{PAGE}/join", {"code": "tea"}, page=PAGE)
+    assert post(teacher, f"{PAGE}/delete", {}, page=f"{PAGE}/edit").status_code == 409
+    post(ada, f"{PAGE}/leave", {}, page=PAGE)
+    assert post(teacher, f"{PAGE}/delete", {}, page=f"{PAGE}/edit").location == "/contests/"
+    assert ada.get(PAGE).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "hours"),
+    [
+        ("2026-03-29T01:30:00+01:00", "2026-03-29T03:30:00+02:00", 1),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00", 1),
+        ("2026-10-24T12:00:00+02:00", "2026-10-25T12:00:00+01:00", 25),
+        ("2026-10-25T02:30:00+01:00", "2026-10-25T02:45:00+02:00", None),
+    ],
+    ids=["spring", "the same time twice", "a day of 25 hours", "back"],
+)
+def test_a_contest_across_a_change_of_the_clocks_lasts_as_long_as_it_does(
+    site: Site, teacher: FlaskClient, clock: Clock, begins: str, ends: str, hours: int | None
+) -> None:
+    start, end = datetime.fromisoformat(begins), datetime.fromisoformat(ends)
+    clock.now = start.astimezone(UTC) - timedelta(hours=3)
+    site.add_device(H200)
+    ada = site.visitor("ada")
+    body = {
+        "title": "Friday", "slug": "friday", "challenges": ["vector-add"], "devices": [H200.key],
+        "starts_at": begins, "ends_at": ends,
+    }  # fmt: skip
+    headers = {"Authorization": f"Bearer {site.token_of('teacher')}"}
+    answer = teacher.post("/api/v1/contests", json=body, headers=headers)
+    if hours is None:
+        assert (answer.status_code, answer.get_json()["fields"].keys()) == (422, {"ends_at"})
+        return
+    assert end - start == timedelta(hours=hours)
+    assert answer.get_json()["starts_at"] == start.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    take_part(ada)
+    for moment, state in ((start, "running"), (end - timedelta(seconds=1), "running"), (end, "ended")):
+        clock.now = moment.astimezone(UTC)
+        assert ada.get("/api/v1/contests/friday", headers=headers).get_json()["state"] == state
+    counted = send(site, ada, clock, (end - clock.at(0)).total_seconds() / 3600 - 0.01, "vector-add", 1e-4)
+    assert "It counts in" in ada.get(f"/submissions/{counted}").text

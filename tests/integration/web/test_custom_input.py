@@ -48,14 +48,18 @@ def test_the_page_has_a_field_for_each_size_and_array(site: Site) -> None:
 def test_the_report_shows_the_answer_of_the_reference_beside_the_kernels(site: Site) -> None:
     public_id = _run(site, on="custom", **{"input.N": "2"}).get_json()["id"]
     case = CaseJudgement(
-        "your-input", "custom", Verdict.WRONG_ANSWER, 0.1, "C[1] is 9.0",
+        "your-input",
+        "custom",
+        Verdict.WRONG_ANSWER,
+        0.1,
+        "C[1] is 9.0",
         Mismatch("C", ((1,),), (4.0,), (9.0,), 1, 2, 5.0, 1.25),
         shown=(
             ShownArray("A", "input", (2,), (1.0, 2.0)),
             ShownArray("C", "expected", (2, 2), (2.5, 4.0, 1.0, 1.0), ("09", "00"), 1.0, 4.0),
             ShownArray("C", "got", (2, 2), (2.5, 9.0, 1.0, 1.0), ("09", "00"), 1.0, 9.0),
         ),
-    )  # fmt: skip
+    )
     site.work(cases=(case,))
     page = site.visitor().get(f"/submissions/{public_id}/report").text
     assert "This was a run on your own input" in page

@@ -48,7 +48,7 @@ def _enter(site: Site, username: str, value: float) -> None:
 def test_challenges_are_told_the_newest_first(site: Site) -> None:
     client = site.app.test_client()
     assert parse(client.get("/challenges.atom").data) == []
-    packs = site.services.packs
+    packs = site.services.all_packs
     with site.database() as session:
         record_packs(session, [packs["softmax"]], now=T0)
         record_packs(session, [packs["vector-add"]], now=T0 + timedelta(days=1))

@@ -18,10 +18,11 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import HTTPException
 
 from store.clock import utc_now
-from store.models import Assignment, Class, Contest, Role
+from store.models import Class, Contest, Role
 from store.people.accounts import find_user
 from store.teaching import classes, contests
 from tests import sampling
+from tests.assignments import add_assignment
 from tests.web_site import KERNEL, PASSWORD, Site, accepted, make_site, on_emulator
 
 #: Pages of one route that are looked at: their forms hardly differ.
@@ -135,18 +136,20 @@ def fuzzed_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         user.role = Role.OPERATOR
         group = Class(title="Spring", description="", code=classes.new_code(), owner_id=user.id, created_at=now)
         contest = Contest(
-            slug="friday", title="Friday", description="", starts_at=now - day, ends_at=now + day, scoring="points",
-            devices="emulator", owner_id=user.id, created_at=now,
-        )  # fmt: skip
+            slug="friday",
+            title="Friday",
+            description="",
+            starts_at=now - day,
+            ends_at=now + day,
+            scoring="points",
+            devices="emulator",
+            owner_id=user.id,
+            created_at=now,
+        )
         contests.set_challenges(contest, ["vector-add"])
         session.add_all([group, contest])
         session.flush()
-        assignment = Assignment(
-            class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted", least_percent=0,
-            shows_hints=True, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(assignment, ["vector-add"])
-        session.add(assignment)
+        add_assignment(session, group.id, now=now, opens_at=now - day, due_at=now + day)
     site.add_user("eve")
     yield site
     site.services.engine.dispose()

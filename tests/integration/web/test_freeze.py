@@ -16,7 +16,6 @@ from sqlalchemy import func, select
 
 from store.boards.best_results import best_query
 from store.models import (
-    Assignment,
     AuditJob,
     BestResult,
     ChallengeTotals,
@@ -34,6 +33,7 @@ from store.people.accounts import find_user
 from store.people.merging import merge_user
 from store.teaching import classes, contests
 from store.teaching.freezes import renew_frozen
+from tests.assignments import add_assignment
 from tests.web_site import H200, Site, accepted, make_site, post, timed, wrong
 from web.rates import limiter
 
@@ -79,15 +79,35 @@ TABLE = """
 /api/v1/challenges/<slug>/draft                             nothing
 /api/v1/challenges/<slug>/solutions                         results
 /api/v1/challenges/<slug>/solutions/<public_id>/source      results
+/api/v1/classes                                             nothing
+/api/v1/classes/<int(max=2147483647):number>              nothing
+/api/v1/classes/<int(max=2147483647):number>/members      nothing
+/api/v1/classes/<int(max=2147483647):number>/matrix       nothing
+/api/v1/classes/<int(max=2147483647):number>/challenges   nothing
+/api/v1/classes/<int(max=2147483647):number>/platform     nothing
+/api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/attempts/<username> nothing
+/api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/similarity nothing
+/api/v1/classes/<int(max=2147483647):number>/assignments  nothing
+/api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> nothing
+/api/v1/classes/<int(max=2147483647):number>/grades       nothing
+/api/v1/classes/<int(max=2147483647):number>/grades.csv   nothing
+/api/v1/classes/<int(max=2147483647):number>/roster       nothing
+/api/v1/contests                                            nothing
+/api/v1/contests/<slug>/trial                              nothing
+/api/v1/contests/<slug>/challenges                         nothing
+/api/v1/contests/<slug>                                     nothing
+/api/v1/contests/<slug>/standings                           results
+/api/v1/contests/<slug>/submissions                         nothing
 /api/v1/devices                                             nothing
 /api/v1/leaderboards/<slug>                                 results
 /api/v1/me                                                  nothing
 /api/v1/openapi.json                                        nothing
 /api/v1/ranking                                             results
 /api/v1/submissions                                         nothing
-/api/v1/submissions/<public_id>                             nothing
-/api/v1/submissions/<public_id>/events                      nothing
-/api/v1/submissions/<public_id>/source                      nothing
+/api/v1/submissions/<public_id>                             results
+/api/v1/submissions/<public_id>/comments                    nothing
+/api/v1/submissions/<public_id>/events                      results
+/api/v1/submissions/<public_id>/source                      results
 /api/v1/tracks                                              nothing
 /api/v1/tracks/<slug>                                       nothing
 /api/v1/tracks/<slug>/progress                              nothing
@@ -117,6 +137,7 @@ TABLE = """
 /classes/<int(max=2147483647):number>/copy                  nothing
 /classes/<int(max=2147483647):number>/platform              nothing
 /classes/<int(max=2147483647):number>/staff                 nothing
+/classes/<int(max=2147483647):number>/challenges            nothing
 /classes/<int(max=2147483647):number>/roster                nothing
 /classes/<int(max=2147483647):number>/assignments/new       nothing
 /classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> nothing
@@ -130,8 +151,11 @@ TABLE = """
 /contests/                                                  nothing
 /contests/new                                               nothing
 /contests/<slug>                                            results
+/contests/<slug>/challenges                                 nothing
 /contests/<slug>/edit                                       nothing
 /contests/<slug>/screen                                     results
+/contests/<slug>/submissions                                nothing
+/contests/<slug>/trial                                      nothing
 /contests/<slug>/standings.csv                              results
 /contests/<slug>/standings.json                             results
 /healthz                                                    nothing
@@ -168,6 +192,8 @@ TABLE = """
 /submissions/<public_id>/compare                            nothing
 /submissions/<public_id>/events                             results
 /submissions/<public_id>/kernel.cu                          results
+/submissions/<public_id>/profile                            nothing
+/submissions/<public_id>/profile.ncu-rep                    nothing
 /submissions/<public_id>/recheck                            results
 /submissions/<public_id>/report                             results
 /shared/<token>                                             results
@@ -214,13 +240,7 @@ class Friday:
             )
             session.add_all([contest, group])
             session.flush()
-            assignment = Assignment(
-                class_id=group.id, title="Sums", opens_at=NOON, due_at=NOON + hour, counts="accepted", least_percent=0,
-                shows_hints=True, created_at=NOON,
-            )  # fmt: skip
-            classes.set_challenges(assignment, [SLUG])
-            session.add(assignment)
-            session.flush()
+            assignment = add_assignment(session, group.id, [SLUG], now=NOON, due_at=NOON + hour)
             self.class_id, self.assignment_id = group.id, assignment.id
             for name in ("ada", "bob"):
                 contests.join(session, contest, user_id=ids[name], now=NOON)

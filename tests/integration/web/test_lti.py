@@ -16,7 +16,6 @@ from jwcrypto.jwk import JWK
 
 from store.clock import utc_now
 from store.models import (
-    Assignment,
     Class,
     ClassMember,
     ClassStaff,
@@ -31,7 +30,8 @@ from store.models import (
 from store.people.accounts import find_user
 from store.teaching import classes
 from store.teaching.roster import Person, apply_list
-from tests.integration.web.test_contests import promoted
+from tests.assignments import add_assignment
+from tests.integration.web.timed_site import promoted
 from tests.services.lti_platform import (
     ASSISTANT,
     CLAIM,
@@ -83,13 +83,7 @@ def connected(site: Site, platform: LtiPlatform) -> FlaskClient:
 def assignment(site: Site, title: str = "Sums", *, opens_in: float = -1.0) -> int:
     now = utc_now()
     with site.database() as session:
-        row = Assignment(
-            class_id=1, title=title, opens_at=now + timedelta(hours=opens_in), due_at=now + timedelta(days=1),
-            counts="accepted", least_percent=0, points=20.0, shows_hints=True, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(row, ["vector-add"])
-        session.add(row)
-        session.flush()
+        row = add_assignment(session, 1, now=now, title=title, opens_at=now + timedelta(hours=opens_in), points=20.0)
         return row.id
 
 
@@ -120,6 +114,25 @@ def test_the_teacher_connects_and_students_join_with_their_names(site: Site, pla
     with site.database() as session:
         assert session.query(ClassStaff).one().role == "assistant"
     assert "Name of s-1" in helper.get("/classes/1").text
+
+
+def test_the_api_shows_the_course_asks_for_an_exchange_and_disconnects(site: Site, platform: LtiPlatform) -> None:
+    connected(site, platform)
+    assignment(site)
+    site.add_user("ada")
+    client, path = site.app.test_client(), "/api/v1/classes/1/platform"
+    headers = {name: {"Authorization": f"Bearer {site.token_of(name)}"} for name in ("ada", "euler")}
+    shown = client.get(path, headers=headers["euler"]).get_json()
+    assert (shown["platform"], shown["course"], shown["roster_read_at"]) == ("School", "CUDA, spring", None)
+    with site.database() as session:
+        session.query(LtiCourse).one().roster_due_at = None
+    assert client.post(f"{path}/exchange", headers=headers["ada"]).status_code == 404
+    assert client.post(f"{path}/exchange", headers=headers["euler"]).status_code == 202
+    with site.database() as session:
+        assert session.query(LtiCourse).one().roster_due_at is not None
+    assert client.delete(path, headers=headers["ada"]).status_code == 404
+    assert client.delete(path, headers=headers["euler"]).get_json() == shown
+    assert client.get(path, headers=headers["euler"]).status_code == 404
 
 
 def test_a_link_opens_its_assignment_once_it_is_open(site: Site, platform: LtiPlatform) -> None:
@@ -165,35 +178,119 @@ def test_a_teacher_connects_a_class_that_exists(site: Site, platform: LtiPlatfor
     assert "connected to no course" in teacher.get("/classes/1/platform").text
 
 
+def refuses_the_ticket(victim: FlaskClient, where: str) -> None:
+    """Checks that a ticket which was made for another browser neither opens nor takes anything here."""
+    for answer in (
+        victim.get(where),
+        post(victim, where, {"as": "ada"}, page="/account/forgot"),
+        post(victim, where, {"username": "lured"}, page="/account/forgot"),
+    ):
+        assert answer.status_code == 403, answer.text
+        assert "Open the link in your course yourself" in answer.text
+
+
 def test_nobody_is_made_to_give_their_account_to_another_persons_ticket(site: Site, platform: LtiPlatform) -> None:
     connected(site, platform)
     where = onward(platform.launch(site.app.test_client(), "mallory"))
     victim = site.visitor("ada")
-    page = victim.get(where).text
-    assert "Name of mallory" in page
-    assert "Go on as ada" not in page
-    assert post(victim, where, {"as": "ada"}).status_code in (200, 422)
+    refuses_the_ticket(victim, where)
+    assert "ada" in victim.get("/account/").text
     with site.database() as session:
         assert session.query(Identity).filter_by(subject="mallory").count() == 0
+        assert find_user(session, "lured") is None
 
 
-@pytest.mark.parametrize("by", ["email", "sis"])
-def test_the_roster_says_whose_account_it_is(site: Site, platform: LtiPlatform, by: str) -> None:
+@pytest.mark.parametrize("signed_in", [True, False])
+@pytest.mark.parametrize("frame", [True, False])
+def test_a_link_that_somebody_sends_signs_nobody_in_as_them(
+    site: Site, platform: LtiPlatform, *, signed_in: bool, frame: bool
+) -> None:
     connected(site, platform)
-    site.add_user("gauss")
-    with site.database() as session:
-        gauss, group = find_user(session, "gauss"), session.get_one(Class, 1)
-        assert gauss is not None
-        gauss.email = gauss.email_key = "gauss@home.example" if by == "sis" else "s-1@school.example"
-        apply_list(session, group, [Person("C. F. Gauss", gauss.email, "0815", "A")], now=utc_now())
-        assert classes.is_member(session, group, user_id=gauss.id)
+    attacker = site.app.test_client()
+    newcomer(attacker, platform.launch(attacker, "mallory"), "mallory")
+    answer = platform.launch(attacker, "mallory", frame=frame)
+    where = answer.location or f"/lti/enter/{ticket_of(answer.text)}"
+    victim = site.visitor("ada") if signed_in else site.app.test_client()
+    refuses_the_ticket(victim, where)
+    # The page in the frame leads to the window by a form, which another site could send, too.
+    lured = victim.post(f"/lti/open/{where.rpartition('/')[2]}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert lured.status_code == 403
+    refuses_the_ticket(victim, where)
+    page = victim.get("/account/", follow_redirects=True).text
+    assert ("mallory" in page, "ada" in page) == (False, signed_in)
+
+
+def test_a_message_signs_nobody_in_in_another_browser(site: Site, platform: LtiPlatform) -> None:
+    connected(site, platform)
+    attacker, victim = site.app.test_client(), site.visitor("ada")
+    asked = platform.begin(attacker)
+    token = platform.sign(platform.claims(asked["nonce"], "mallory"))
+    answer = victim.post("/lti/launch", data={"id_token": token, "state": asked["state"]})
+    assert answer.status_code == 400
+    assert "does not answer a log-in that this browser began" in answer.text
+
+
+def test_two_launches_at_once_both_arrive(site: Site, platform: LtiPlatform) -> None:
+    connected(site, platform)
     client = site.app.test_client()
-    sis = {f"{CLAIM}lis": {"person_sourcedid": "0815"}} if by == "sis" else {}
-    where = onward(platform.launch(client, "s-1", **sis))
+    newcomer(client, platform.launch(client, "s-1"), "gauss")
+    both = [onward(platform.launch(client, "s-1")) for _ in range(2)]
+    assert [onward(client.get(where)) for where in both] == ["/classes/1"] * 2
+
+
+def ticket_of(page: str) -> str:
+    """Returns the ticket of the page that a launch in a frame gets."""
+    found = re.search(r'action="/lti/open/([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+def on_the_roster(site: Site, name: str, address: str, sis_id: str, lms_id: str | None = None) -> None:
+    """Makes a user who has confirmed an address, and whom the class's roster names by it."""
+    site.add_user(name)
+    with site.database() as session:
+        user, group = find_user(session, name), session.get_one(Class, 1)
+        assert user is not None
+        user.email = user.email_key = address
+        apply_list(session, group, [Person("C. F. Gauss", address, sis_id, "A", lms_id)], now=utc_now())
+        assert classes.is_member(session, group, user_id=user.id)
+
+
+def test_the_address_on_the_roster_says_whose_account_it_is(site: Site, platform: LtiPlatform) -> None:
+    connected(site, platform)
+    on_the_roster(site, "gauss", "s-1@school.example", "0815")
+    client = site.app.test_client()
+    where = onward(platform.launch(client, "s-1"))
     assert onward(client.get(where)) == "/classes/1"
     assert "gauss" in client.get("/account/").text
     with site.database() as session:
         assert session.query(RosterEntry).one().lms_id == "s-1"
+
+
+@pytest.mark.parametrize("by", ["a number that the teacher typed", "an address that is another's at the platform"])
+def test_the_roster_gives_nobody_the_account_of_another(site: Site, platform: LtiPlatform, by: str) -> None:
+    connected(site, platform)
+    typed = by.startswith("a number")
+    address = "gauss@home.example" if typed else "mallory@school.example"
+    on_the_roster(site, "gauss", address, "0815", None if typed else "s-1")
+    client = site.app.test_client()
+    sis = {f"{CLAIM}lis": {"person_sourcedid": "0815"}} if typed else {}
+    assert "Choose an account" in client.get(onward(platform.launch(client, "mallory", **sis))).text
+    with site.database() as session:
+        assert session.query(Identity).filter_by(subject="mallory").count() == 0
+
+
+@pytest.mark.parametrize("local_part", ["gau\u017f\u017f", "\uff47auss", "GAU\u1e9e"])
+def test_an_address_that_looks_or_folds_like_anothers_opens_no_account(
+    site: Site, platform: LtiPlatform, local_part: str
+) -> None:
+    connected(site, platform)
+    on_the_roster(site, "gauss", "gauss@school.example", "0815")
+    client = site.app.test_client()
+    where = onward(platform.launch(client, "mallory", email=f"{local_part}@school.example"))
+    assert "Choose an account" in client.get(where).text
+    with site.database() as session:
+        assert session.query(Identity).filter_by(subject="mallory").count() == 0
 
 
 def test_a_platform_gives_nobody_an_account_with_rights(site: Site, platform: LtiPlatform) -> None:
@@ -229,9 +326,12 @@ def test_in_a_frame_the_site_opens_in_a_window(site: Site, platform: LtiPlatform
     assert answer.status_code == 200
     assert "X-Frame-Options" not in answer.headers
     assert f"frame-ancestors {platform.url}" in answer.headers["Content-Security-Policy"]
-    found = re.search(r'href="(/lti/enter/[^"]+)" target="_blank"', answer.text)
-    assert found is not None
-    assert "frame-ancestors 'none'" in client.get(found[1]).headers["Content-Security-Policy"]
+    window = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate"}
+    opened = client.post(f"/lti/open/{ticket_of(answer.text)}", headers=window)
+    assert onward(opened) == f"/lti/enter/{ticket_of(answer.text)}"
+    page = client.get(opened.location)
+    assert "Choose an account" in page.text
+    assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
 
 
 def test_a_ticket_works_once(site: Site, platform: LtiPlatform) -> None:
@@ -382,7 +482,11 @@ def test_links_are_chosen_after_connecting(site: Site, platform: LtiPlatform) ->
     platform.register(site)
     client = site.app.test_client()
     where = onward(platform.launch(client, "t-1", INSTRUCTOR, **platform.deep_linking()))
-    assert "Connect this course first" in client.get(where).text
+    assert site.visitor("ada").get(where).status_code == 403, "what leads to a window is shown to nobody else"
+    page = client.get(where).text
+    assert "Connect this course first" in page
+    opened = client.post(f"/lti/open/{ticket_of(page)}", headers={"Sec-Fetch-Site": "same-origin"})
+    assert "Choose an account" in client.get(onward(opened)).text
 
 
 def test_the_operator_registers_changes_and_removes(site: Site, platform: LtiPlatform) -> None:

@@ -17,7 +17,7 @@ def submit(site: Site, username: str, value: float) -> str:
 
 def test_a_share_of_the_roofline_earns_a_medal_everywhere(site: Site) -> None:
     site.add_device(H200)
-    medals = site.services.packs["vector-add"].medals_for("time_s")
+    medals = site.services.all_packs["vector-add"].medals_for("time_s")
     assert medals is not None
     for username, value in (("ada", 1.0e-4), ("bob", 1.6e-4), ("eve", 9e-4)):
         page = submit(site, username, value)

@@ -23,12 +23,20 @@ COUNTS: dict[str, Any] = {"instructions": {"load": 10, "int": 5}, "active_lanes"
 def modelled(value: float = 8.25e-6, *, gpu: str = "h200", model: int = 1) -> Measurement:
     """A score of the emulator."""
     kernel = ModelledKernel(
-        kernel="add", grid=(40, 1, 1), block=(256, 1, 1), launches=3, seconds=7e-6, share=0.9, limiter="latency",
-        occupancy=0.25, dram_bytes=4096, **COUNTS,
-    )  # fmt: skip
+        kernel="add",
+        grid=(40, 1, 1),
+        block=(256, 1, 1),
+        launches=3,
+        seconds=7e-6,
+        share=0.9,
+        limiter="latency",
+        occupancy=0.25,
+        dram_bytes=4096,
+        **COUNTS,
+    )
     own = ModelledLine(
         file="kernel.cu", line=4, share=0.72, global_requests=40, global_sectors=320, global_sectors_ideal=40, **COUNTS
-    )  # fmt: skip
+    )
     case = ModelledCase(
         id="small",
         value=value,
@@ -99,9 +107,14 @@ def test_a_run_shows_an_unranked_time_that_enters_no_board(site: Site) -> None:
 
 def test_a_run_without_a_time_says_why() -> None:
     judgement = Judgement(
-        Verdict.ACCEPTED, "vector-add", "1.0.0", EMULATOR, BuildReport(ok=True, wall_s=0.1), accepted("a"),
+        Verdict.ACCEPTED,
+        "vector-add",
+        "1.0.0",
+        EMULATOR,
+        BuildReport(ok=True, wall_s=0.1),
+        accepted("a"),
         message="not timed: C[256] is wrong",
-    )  # fmt: skip
+    )
     report = present_report(judgement)
     assert report.message == "The right answer in every case. Not timed: C[256] is wrong."
     assert report.run_profile is None

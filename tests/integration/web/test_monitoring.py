@@ -89,9 +89,7 @@ def test_the_panels_do_not_overlap() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in panels:
         place = panel["gridPos"]
-        cells = {
-            (place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])
-        }  # fmt: skip
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
         assert not taken & cells
         taken |= cells
     assert len({panel["id"] for panel in panels}) == len(panels)

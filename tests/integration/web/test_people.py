@@ -28,8 +28,9 @@ def test_a_better_result_counts_at_once(site: Site) -> None:
     _enter(site, "bob", timed(2e-4))
     rows = visitor.get(API).get_json()["entries"]
     assert [(row["rank"], row["username"], row["points"], row["first"]) for row in rows] == [
-        (1, "ada", 100.0, 1), (2, "bob", 50.0, 0),
-    ]  # fmt: skip
+        (1, "ada", 100.0, 1),
+        (2, "bob", 50.0, 0),
+    ]
     _enter(site, "bob", timed(0.5e-4))
     rows = visitor.get(API).get_json()["entries"]
     assert [(row["rank"], row["username"], row["points"]) for row in rows] == [(1, "bob", 100.0), (2, "ada", 50.0)]
@@ -55,8 +56,9 @@ def test_a_profile_says_what_was_solved(site: Site) -> None:
     assert sum(each["solved"] for each in found["tracks"]) >= 1
     assert found["devices"] == {H200.key: 2}
     assert [(place["challenge"], place["rank"], place["users"]) for place in found["places"]] == [
-        ("vector-add", 1, 1), ("softmax", 2, 2),
-    ]  # fmt: skip
+        ("vector-add", 1, 1),
+        ("softmax", 2, 2),
+    ]
     page = visitor.get("/users/ada").text
     assert "2 submissions on 1 day" in page
     assert "Your account" not in page

@@ -14,10 +14,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from store.clock import utc_now
-from store.models import Assignment, Class, Contest, Role, User, WebSession
+from store.models import Class, Contest, Role, User, WebSession
 from store.people.accounts import create_token, find_user
 from store.submissions import create_submission
 from store.teaching import classes, contests
+from tests.assignments import add_assignment
 from tests.web_site import KERNEL, Site, make_site
 
 SLUG = "vector-add"
@@ -117,6 +118,51 @@ GET  /api/v1/challenges/<slug>/draft                             401 200 200 200
 PUT  /api/v1/challenges/<slug>/draft                             401 422 422 403
 GET  /api/v1/challenges/<slug>/solutions                         401 403 403 403 200
 GET  /api/v1/challenges/<slug>/solutions/<public_id>/source      401 403 403 403 404
+GET  /api/v1/classes                                             401 200 200 200
+POST /api/v1/classes                                             401 404 404 403 201 404 201
+POST /api/v1/classes/join                                        401 422 422 403
+GET  /api/v1/classes/<int(max=2147483647):number>                401 404 200 200 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/members        401 404 404 404 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/assignments    401 404 200 200 200 404 200
+POST /api/v1/classes/<int(max=2147483647):number>/assignments    401 404 404 403 422 404 422
+GET  /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> 401 404 200 200 200 404 200
+PATCH /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> 401 404 404 403 200 404 200
+DELETE /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id> 401 404 404 403 200 404 200
+POST /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/extensions 401 404 404 403 422 404 422
+GET  /api/v1/classes/<int(max=2147483647):number>/grades         401 404 200 200 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/grades.csv     401 404 404 404 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/roster         401 404 404 404 200 404 200
+PUT  /api/v1/classes/<int(max=2147483647):number>/roster         401 404 404 403 200 404 200
+PATCH /api/v1/classes/<int(max=2147483647):number>            401 404 404 403 200 404 200
+DELETE /api/v1/classes/<int(max=2147483647):number>           401 404 404 403 422 404 422
+POST /api/v1/classes/<int(max=2147483647):number>/code        401 404 404 403 200 404 200
+POST /api/v1/classes/<int(max=2147483647):number>/leave       401 404 200 403 200 404 200
+DELETE /api/v1/classes/<int(max=2147483647):number>/members/<username> 401 404 404 403 200 404 200
+PUT  /api/v1/classes/<int(max=2147483647):number>/staff/<username> 401 404 404 403 200 404 200
+DELETE /api/v1/classes/<int(max=2147483647):number>/staff/<username> 401 404 404 403 404 404 404
+GET  /api/v1/classes/<int(max=2147483647):number>/matrix      401 404 404 404 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/attempts/<username> 401 404 404 404 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/similarity 401 404 404 404 200 404 200
+GET  /api/v1/classes/<int(max=2147483647):number>/platform    401 404 404 404 404 404 404
+POST /api/v1/classes/<int(max=2147483647):number>/platform/exchange 401 404 404 403 404 404 404
+DELETE /api/v1/classes/<int(max=2147483647):number>/platform  401 404 404 403 404 404 404
+GET  /api/v1/classes/<int(max=2147483647):number>/challenges  401 404 404 404 200 404 200
+POST /api/v1/classes/<int(max=2147483647):number>/challenges  401 404 404 403 422 404 422
+DELETE /api/v1/classes/<int(max=2147483647):number>/challenges/<challenge> 401 404 404 403 404 404 404
+GET  /api/v1/contests                                            200 200 200 200
+POST /api/v1/contests                                            401 404 404 403 422 404 422
+GET  /api/v1/contests/<slug>                                     200 200 200 200
+PATCH /api/v1/contests/<slug>                                    401 404 404 403 200 404 200
+DELETE /api/v1/contests/<slug>                                   401 404 404 403 409 404 409
+GET  /api/v1/contests/<slug>/standings                           200 200 200 200
+GET  /api/v1/contests/<slug>/submissions                         401 404 404 404 200 404 200
+GET  /api/v1/contests/<slug>/trial                               401 404 404 404 200 404 200
+POST /api/v1/contests/<slug>/trial                               401 404 404 403 202 404 202
+GET  /api/v1/contests/<slug>/challenges                          401 404 404 404 200 404 200
+POST /api/v1/contests/<slug>/challenges                          401 404 404 403 422 404 422
+DELETE /api/v1/contests/<slug>/challenges/<challenge>            401 404 404 403 404 404 404
+POST /api/v1/contests/<slug>/join                                401 200 200 403
+POST /api/v1/contests/<slug>/leave                               401 200 200 403
 GET  /api/v1/devices                                             200 200 200 200
 GET  /api/v1/leaderboards/<slug>                                 200 200 200 200
 GET  /api/v1/me                                                  401 200 200 200
@@ -124,10 +170,14 @@ GET  /api/v1/openapi.json                                        200 200 200 200
 GET  /api/v1/ranking                                             200 200 200 200
 GET  /api/v1/submissions                                         401 200 200 200
 POST /api/v1/submissions                                         401 201 201 403
-GET  /api/v1/submissions/<public_id>                             401 404 200 200
+GET  /api/v1/submissions/<public_id>                             401 404 200 200 200
+GET  /api/v1/submissions/<public_id>/comments                    401 404 200 200 200
+POST /api/v1/submissions/<public_id>/comments                    401 404 422 403
+PATCH /api/v1/submissions/<public_id>/comments/<int(max=2147483647):number> 401 404 404 403
+DELETE /api/v1/submissions/<public_id>/comments/<int(max=2147483647):number> 401 404 404 403
 POST /api/v1/submissions/<public_id>/cancel                      401 404 200 403
-GET  /api/v1/submissions/<public_id>/events                      401 404 200 200
-GET  /api/v1/submissions/<public_id>/source                      401 404 200 200
+GET  /api/v1/submissions/<public_id>/events                      401 404 200 200 200
+GET  /api/v1/submissions/<public_id>/source                      401 404 200 200 200
 POST /api/v1/tokens                                              422 422 422 422
 GET  /api/v1/tracks                                              200 200 200 200
 GET  /api/v1/tracks/<slug>                                       404 404 404 404
@@ -172,6 +222,9 @@ POST /classes/<int(max=2147483647):number>/platform/exchange     302 404 404 - 4
 GET  /classes/<int(max=2147483647):number>/staff                 302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/staff                 302 404 404 - 422 404 422
 POST /classes/<int(max=2147483647):number>/staff/<username>/remove 302 404 404 - 404 404 404
+GET  /classes/<int(max=2147483647):number>/challenges            302 404 404 - 200 404 200
+POST /classes/<int(max=2147483647):number>/challenges            302 404 404 - 422 404 422
+POST /classes/<int(max=2147483647):number>/challenges/<challenge>/delete 302 404 404 - 404 404 404
 GET  /classes/<int(max=2147483647):number>/roster                302 404 404 - 200 404 200
 POST /classes/<int(max=2147483647):number>/roster                302 404 404 - 422 404 422
 POST /classes/<int(max=2147483647):number>/leave                 302 404 303 - 303 404 303
@@ -194,10 +247,17 @@ GET  /contests/new                                               302 404 404 - 2
 POST /contests/new                                               302 404 404 - 422 404 422
 GET  /contests/<slug>                                            200 200 200
 GET  /contests/<slug>/edit                                       302 404 404 - 200 404 200
+POST /contests/<slug>/delete                                     302 404 404 - 409 404 409
 POST /contests/<slug>/edit                                       302 404 404 - 422 404 422
+GET  /contests/<slug>/challenges                                 302 404 404 - 200 404 200
+POST /contests/<slug>/challenges                                 302 404 404 - 422 404 422
+POST /contests/<slug>/challenges/<challenge>/delete              302 404 404 - 404 404 404
 POST /contests/<slug>/join                                       302 303 303
 POST /contests/<slug>/leave                                      302 303 303
 GET  /contests/<slug>/screen                                     200 200 200
+GET  /contests/<slug>/submissions                                302 404 404 - 200 404 200
+GET  /contests/<slug>/trial                                      302 404 404 - 200 404 200
+POST /contests/<slug>/trial                                      302 404 404 - 303 404 303
 GET  /contests/<slug>/standings.csv                              200 200 200
 GET  /contests/<slug>/standings.json                             200 200 200
 GET  /healthz                                                    200 200 200
@@ -223,6 +283,7 @@ GET  /robots.txt                                                 200 200 200
 GET  /sitemap.xml                                                200 200 200
 GET  /static/<path:filename>                                     200 200 200
 GET  /static/v<string(length=12):version>/<path:filename>        200 200 200
+POST /lti/open/<ticket>                                         403 403 403
 GET  /lti/choose/<ticket>                                        404 404 404
 POST /lti/choose/<ticket>                                        404 404 404
 GET  /lti/connect                                                302 404 404
@@ -239,9 +300,15 @@ GET  /submissions/<public_id>/assembly                           302 404 200
 POST /challenges/<slug>/assembly                                 302 200 200
 POST /submissions/<public_id>/assembly                           302 404 422
 POST /submissions/<public_id>/cancel                             302 404 303 - 404
+POST /submissions/<public_id>/comments                           302 404 422
+POST /submissions/<public_id>/comments/<int(max=2147483647):number> 302 404 404
+POST /submissions/<public_id>/comments/<int(max=2147483647):number>/delete 302 404 404
 GET  /submissions/<public_id>/compare                            302 422 422
 GET  /submissions/<public_id>/events                             302 404 200 - 200
 GET  /submissions/<public_id>/kernel.cu                          302 404 200 - 200
+GET  /submissions/<public_id>/profile                            302 404 404
+POST /submissions/<public_id>/profile                            302 404 404
+GET  /submissions/<public_id>/profile.ncu-rep                    302 404 404
 GET  /submissions/<public_id>/recheck                            302 404 404
 GET  /submissions/<public_id>/report                             302 404 200 - 200
 POST /submissions/<public_id>/publish                            302 404 422
@@ -260,6 +327,21 @@ BODIES: dict[str, dict[str, object]] = {
     "/api/v1/submissions": {"challenge": SLUG, "device": "emulator", "source": KERNEL},
     "/challenges/<slug>/draft": {"source": KERNEL, "version": 0},
     "/api/v1/admin/users/<username>/reset-link": {},
+    "/api/v1/classes": {"title": "Spring"},
+    "/api/v1/classes/join": {"code": "no-code", "known_as": "Ada"},
+    "/api/v1/classes/<int(max=2147483647):number>/roster": {"csv": "name,e-mail\nAda,ada@example.org\n"},
+    "/api/v1/classes/<int(max=2147483647):number>": {"title": "Fall"},
+    "/api/v1/classes/<int(max=2147483647):number>/staff/<username>": {"role": "assistant"},
+    "/api/v1/classes/<int(max=2147483647):number>/challenges": {"name": "a.zip", "archive": "AAAA"},
+    "/api/v1/contests/<slug>/challenges": {"name": "a.zip", "archive": "AAAA"},
+    "/api/v1/contests": {},
+    "/api/v1/contests/<slug>": {"title": "Friday"},
+    "/api/v1/contests/<slug>/join": {},
+    "/api/v1/classes/<int(max=2147483647):number>/assignments": {},
+    "/api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>": {"title": "Sums"},
+    "/api/v1/classes/<int(max=2147483647):number>/assignments/<int(max=2147483647):assignment_id>/extensions": {},
+    "/api/v1/submissions/<public_id>/comments": {"line": 1, "text": "Why?"},
+    "/api/v1/submissions/<public_id>/comments/<int(max=2147483647):number>": {"text": "Why?"},
 }
 
 
@@ -297,7 +379,7 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
         assert user is not None
         assert stranger is not None
         stranger.role = PROMOTED.get(role, Role.USER)
-        pack = site.services.packs[SLUG]
+        pack = site.services.all_packs[SLUG]
         public_id = create_submission(
             session, user=user, pack=pack, device_key="emulator", mode="run", source=KERNEL
         ).public_id
@@ -308,12 +390,12 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
         token_id = token.id
         class_id, assignment_id, contest = _taught(session, user, stranger if role == "teacher" else None, number)
     values = {
-        "<slug>": {"contests": contest, "bottlenecks": "tail"}.get(rule.split("/")[1], SLUG),
+        "<slug>": {"contests": contest, "bottlenecks": "tail"}.get(rule.removeprefix("/api/v1").split("/")[1], SLUG),
         "<public_id>": public_id, "<key>": "elsewhere", "<text>": "not-a-link", "<token>": "no-link",
         "<ticket>": "no-ticket",
         "<int:version>": "1",
         "<int(max=2147483647):token_id>": str(token_id), "<int(max=2147483647):session_id>": str(session_id),
-        "<int(max=2147483647):number>": str(class_id if rule.startswith("/classes") else 1),
+        "<int(max=2147483647):number>": str(class_id if "/classes/" in rule else 1),
         "<int(max=2147483647):assignment_id>": str(assignment_id),
         "<string(length=12):version>": "0123456789ab", "<path:filename>": "css/app.css",
         "<username>": owner, "<name>": "sign_up",
@@ -325,7 +407,7 @@ def ask(site: Site, method: str, rule: str, role: str, number: int) -> int:
     if rule.startswith("/api/") and role != "nobody":
         tokens = {"reader": reading, "owner": site.token_of(owner), "other": site.token_of(other)}
         headers["Authorization"] = f"Bearer {tokens.get(role, operating)}"
-    body = BODIES.get(rule) if method in ("POST", "PUT") else None
+    body = BODIES.get(rule) if method in ("POST", "PUT", "PATCH") else None
     # Forms bring their page's token; what a request without one gets is tested elsewhere.
     site.app.config["WTF_CSRF_ENABLED"] = False
     try:
@@ -339,7 +421,8 @@ def _taught(session: Session, member: User, teacher: User | None, number: int) -
     """Makes a class with an assignment, and a contest, with one member; returns how paths name them."""
     now = utc_now()
     day, owner_id = timedelta(days=1), None if teacher is None else teacher.id
-    group = Class(title="Spring", description="", code=classes.new_code(), owner_id=owner_id, created_at=now)
+    made_at = now - 2 * day
+    group = Class(title="Spring", description="", code=classes.new_code(), owner_id=owner_id, created_at=made_at)
     contest = Contest(closes_solutions=False,
         slug=f"contest-{number}", title="Friday", description="", starts_at=now - day, ends_at=now + day,
         scoring="points", devices="emulator", owner_id=owner_id, created_at=now,
@@ -349,13 +432,9 @@ def _taught(session: Session, member: User, teacher: User | None, number: int) -
     session.flush()
     classes.join(session, group, user_id=member.id, known_as="Owner", now=now)
     contests.join(session, contest, user_id=member.id, now=now)
-    assignment = Assignment(closes_solutions=False,
-        class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted", least_percent=0,
-        shows_hints=True, created_at=now,
-    )  # fmt: skip
-    classes.set_challenges(assignment, [SLUG])
-    session.add(assignment)
-    session.flush()
+    assignment = add_assignment(
+        session, group.id, [SLUG], now=now, closes_solutions=False, opens_at=now - day, due_at=now + day
+    )
     return group.id, assignment.id, contest.slug
 
 

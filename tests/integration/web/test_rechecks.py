@@ -50,7 +50,7 @@ def enter(site: Site, username: str, value: float, found: Recheck | None) -> str
     with site.database() as session:
         user = find_user(session, username)
         assert user is not None
-        pack, source = site.services.packs["vector-add"], f"// {value}\n{KERNEL}"
+        pack, source = site.services.all_packs["vector-add"], f"// {value}\n{KERNEL}"
         made = create_submission(session, user=user, pack=pack, device_key=H200.key, mode="submit", source=source)
         public_id = made.public_id
     site.work(device=H200, cases=accepted("n-1"), measurement=trusted(value))

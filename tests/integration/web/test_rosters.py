@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from store.clock import utc_now
 from store.models import ClassMember, Role, RosterEntry, Submission
-from store.people.accounts import find_user, set_email
+from store.operation.administration import rejudge_many
+from store.operation.operator_log import Actor
+from store.people.accounts import find_user, find_user_by_email, set_email
 from store.people.personal_data import close_account
+from store.teaching.roster import claim_invitations
 from tests.integration.web.test_classes import PAGE, PASSWORD, assign, code, join, send, table
-from tests.integration.web.test_contests import Clock, promoted
-from tests.web_site import H200, Site, make_site, post
+from tests.integration.web.timed_site import Clock, promoted
+from tests.web_site import H200, Site, accepted, post
 
 ROSTER = f"{PAGE}/roster"
 LIST = """name,e-mail,SIS id,section
@@ -25,15 +29,8 @@ Gauß,cfg@example.org,1777,Evening
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def site(data_dir: Path, clock: Clock) -> Site:
-    site = make_site(data_dir, clock=clock)
-    site.add_device(H200)
-    return site
+def site(timed_site: Site) -> Site:
+    return timed_site
 
 
 @pytest.fixture
@@ -191,12 +188,52 @@ def test_canvas_and_moodle_get_points_by_the_numbers_of_the_list(
     ]
     assert teacher.get(f"{PAGE}/grades/moodle.csv?by=name").status_code == 404
     assert {row[1]: row[2] for row in table(teacher, f"{PAGE}/grades.csv")[1:]} == {
-        "ada": "Morning", "bob": "", "eve": "Evening",
-    }  # fmt: skip
+        "ada": "Morning",
+        "bob": "",
+        "eve": "Evening",
+    }
     assert table(teacher, f"{PAGE}/grades.csv")[1][0] == "'=cmd()"
     page = teacher.get(f"{PAGE}/matrix?section=Morning").text
     assert "Lovelace, Ada" in page
     assert "Bob" not in page
+
+
+@pytest.mark.parametrize("typed", ["\uff41da@example.org", "\u0430da@example.org", "ad\u1e9a@example.org"])
+def test_an_address_that_looks_like_anothers_is_refused_where_it_is_typed(
+    site: Site, teacher: FlaskClient, typed: str
+) -> None:
+    upload(teacher, LIST)
+    form = {"email": typed, "email_password": PASSWORD}
+    answer = post(site.visitor("mallory"), "/account/email", form, page="/account/")
+    assert answer.status_code == 422
+    assert "Latin letters" in answer.text
+    sign_up = {"username": "lured", "password": PASSWORD, "email": typed}
+    assert "Latin letters" in post(site.app.test_client(), "/account/sign-up", sign_up).text
+    page = upload(teacher, f"name,e-mail\nBob,bob@example.org\nAda,{typed}\n").text
+    assert "Line 3" in page
+    assert "Latin letters" in page
+    with site.database() as session:
+        assert find_user(session, "lured") is None
+
+
+def test_a_confirmed_address_that_folds_to_anothers_is_invited_by_neither_name(
+    site: Site, teacher: FlaskClient
+) -> None:
+    """Another mailbox than ``ask@``, whose Kelvin sign case folding makes a k: its owner gets no place of theirs."""
+    upload(teacher, "name,e-mail\nAsk,ask@example.org\n")
+    site.add_user("mallory")
+    site.add_user("ask")
+    with site.database() as session:
+        mallory, ask = find_user(session, "mallory"), find_user(session, "ask")
+        assert mallory is not None
+        assert ask is not None
+        set_email(session, user=mallory, email="as\u212a@example.org")
+        assert claim_invitations(session, mallory, now=utc_now()) == 0
+        set_email(session, user=ask, email="Ask@Example.org")
+        assert claim_invitations(session, ask, now=utc_now()) == 1
+        found = find_user_by_email(session, "as\u212a@example.org")
+        assert found is not None
+        assert found.id == mallory.id
 
 
 def test_a_list_of_another_class_is_nobodys_business(site: Site, teacher: FlaskClient) -> None:
@@ -208,3 +245,28 @@ def test_a_list_of_another_class_is_nobodys_business(site: Site, teacher: FlaskC
         data = {"file": (io.BytesIO(LIST.encode()), "list.csv")}
         sent = post(client, ROSTER, data, page="/account/", content_type="multipart/form-data")
         assert sent.status_code == 404
+
+
+def test_no_export_grades_what_is_being_judged_again(site: Site, teacher: FlaskClient, clock: Clock) -> None:
+    assign(teacher, clock, title="Week", points="10", challenges="vector-add")
+    for name in ("ada", "bob"):
+        client = site.visitor(name)
+        join(client, code(teacher), name)
+        send(site, client, clock, 14, "vector-add")
+    clock.now = clock.at(23)
+    paths = (f"{PAGE}/grades.csv", f"{PAGE}/assignments/1/grades.csv", f"{PAGE}/grades/canvas.csv")
+    before = [table(teacher, path) for path in paths]
+    assert [row[3:] for row in before[0][1:]] == [["1", "10", "100.00"]] * 2
+    with site.database() as session:
+        actor, later = Actor("root", None, ""), clock.now + timedelta(hours=1)
+        assert rejudge_many(
+            session, actor, "vector-add", "new", digest="", judged_before=later, limit=9, now=clock.now
+        ) == (2, False)
+    grades, work, canvas = (table(teacher, path) for path in paths)
+    assert [row[3:] for row in grades[1:]] == [["", "", ""]] * 2
+    assert [row[4:] for row in work[1:]] == [["", "", "being judged", "", "", ""]] * 2
+    assert [row[-1] for row in canvas[2:]] == ["", ""]
+    site.work(device=H200, cases=accepted("n-1"))
+    assert sorted(row[-1] for row in table(teacher, paths[0])[1:]) == ["", "100.00"]
+    site.work(device=H200, cases=accepted("n-1"))
+    assert [table(teacher, path) for path in paths] == before

@@ -16,6 +16,7 @@ from store.models import Assignment, Class, Contest, Role, State
 from store.people.accounts import find_user
 from store.people.personal_data import close_account
 from store.teaching import classes, contests
+from tests.assignments import add_assignment
 from tests.web_site import H200, KERNEL, Site, accepted, post, timed, wrong
 
 CHALLENGE = "/challenges/vector-add"
@@ -107,9 +108,10 @@ def test_only_an_accepted_submission_of_one_s_own_is_published(site: Site, publi
         answer = publish(site, "bob", public_id)
         assert answer.status_code == 422
         assert "only an accepted submission" in answer.text.lower()
-    assert post(
-        site.visitor("bob"), f"/submissions/{published}/publish", {"withdraw": "1"}, page=SOLUTIONS
-    ).status_code == 404  # fmt: skip
+    assert (
+        post(site.visitor("bob"), f"/submissions/{published}/publish", {"withdraw": "1"}, page=SOLUTIONS).status_code
+        == 404
+    )
 
 
 def test_a_second_solution_takes_the_place_of_the_first_until_it_is_withdrawn(site: Site, published: str) -> None:
@@ -214,9 +216,15 @@ def test_solutions_are_closed_during_a_contest_and_marked_results_do_not_count_i
     now, day = site.services.clock(), timedelta(days=1)
     with site.database() as session:
         contest = Contest(
-            slug="friday", title="Friday", description="", starts_at=now - day, ends_at=now + day, scoring="points",
-            devices=H200.key, created_at=now,
-        )  # fmt: skip
+            slug="friday",
+            title="Friday",
+            description="",
+            starts_at=now - day,
+            ends_at=now + day,
+            scoring="points",
+            devices=H200.key,
+            created_at=now,
+        )
         contests.set_challenges(contest, ["vector-add"])
         session.add(contest)
         session.flush()
@@ -247,12 +255,7 @@ def test_solutions_are_closed_while_there_is_time_for_an_assignment(site: Site) 
         session.add(group)
         session.flush()
         classes.join(session, group, user_id=user.id, known_as="Ada", now=now)
-        assignment = Assignment(
-            class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted",
-            least_percent=0, shows_hints=True, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(assignment, ["vector-add"])
-        session.add(assignment)
+        assignment = add_assignment(session, group.id, now=now, opens_at=now - day, due_at=now + day)
     shown = site.visitor("ada").get(SOLUTIONS).text
     assert "are closed until" in shown
     assert "Give up and show" not in shown
@@ -275,22 +278,22 @@ def test_an_open_assignment_or_contest_closes_solutions_to_everybody_by_its_swit
         assert bob is not None
         if kind == "contest":
             row: Contest | Assignment = Contest(
-                slug="friday", title="Friday", description="", starts_at=now - day, ends_at=late, scoring="points",
-                devices=H200.key, created_at=now,
-            )  # fmt: skip
+                slug="friday",
+                title="Friday",
+                description="",
+                starts_at=now - day,
+                ends_at=late,
+                scoring="points",
+                devices=H200.key,
+                created_at=now,
+            )
             contests.set_challenges(row, ["vector-add"])  # type: ignore[arg-type]
             session.add(row)
         else:
             group = Class(title="Spring", description="", code=classes.new_code(), created_at=now)
             session.add(group)
             session.flush()
-            row = Assignment(
-                class_id=group.id, title="Sums", opens_at=now - day, due_at=now + day, counts="accepted",
-                least_percent=0, shows_hints=True, created_at=now,
-            )  # fmt: skip
-            classes.set_challenges(row, ["vector-add"])
-            session.add(row)
-            session.flush()
+            row = add_assignment(session, group.id, now=now, opens_at=now - day, due_at=now + day)
             other = find_user(session, "ada")
             assert other is not None
             classes.set_extension(session, row, user_id=other.id, due_at=late)

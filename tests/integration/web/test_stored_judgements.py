@@ -31,7 +31,7 @@ def enter(site: Site, stored: dict[str, Any]) -> str:
     with site.database() as session:
         user = find_user(session, "ada")
         assert user is not None
-        pack = site.services.packs["vector-add"]
+        pack = site.services.all_packs["vector-add"]
         device = stored["device"]["key"]
         made = create_submission(session, user=user, pack=pack, device_key=device, mode="submit", source=KERNEL)
         made.state, made.verdict, made.finished_at = "done", stored["verdict"], now
@@ -80,7 +80,7 @@ def test_everything_shows_it(site: Site, name: str) -> None:
 def test_everything_shows_an_audit_of_it(site: Site, name: str) -> None:
     stored = load_stored(name)
     public_id = enter(site, stored)
-    board = AuditedBoard("vector-add", H200.key, site.services.packs["vector-add"].major)
+    board = AuditedBoard("vector-add", H200.key, site.services.all_packs["vector-add"].major)
     now = site.services.clock()
     with site.database() as session:
         lease = claim_board(session, board, owner="test", now=now)

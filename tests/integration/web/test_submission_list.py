@@ -77,9 +77,15 @@ def test_a_race_is_one_sentence_with_its_lines_and_what_to_do(site: Site) -> Non
     public_id = _send(site, mode="run")
     long = "race on shared memory at kernel.cu:8 in thread (31, 0, 0) of block (0, 0, 0): it reads, and so on"
     race = MemoryFault(
-        "race on shared memory", long, "sum", "kernel.cu", 8, (31, 0, 0), (0, 0, 0),
+        "race on shared memory",
+        long,
+        "sum",
+        "kernel.cu",
+        8,
+        (31, 0, 0),
+        (0, 0, 0),
         RacingAccess("kernel.cu", 11, (32, 0, 0), (0, 0, 0), is_write=True),
-    )  # fmt: skip
+    )
     message = f"C[0] is 1.0, expected 2.0 in another order of warps: {long}"
     site.work(cases=(CaseJudgement("n-1", "sample", Verdict.WRONG_ANSWER, 0.1, message, None, (race,)),))
     page = site.visitor().get(f"/submissions/{public_id}/report").text

@@ -69,10 +69,15 @@ def test_the_editor_offers_it_and_keeps_a_draft_in_it(site: Site, toy: ToyLangua
         for version, language in ((1, "cuda"), (2, toy.name)):
             session.add(
                 Draft(
-                    user_id=user.id, challenge="vector-add", version=version, language=language,
-                    source_bytes=language.encode(), begun_at=site.services.clock(), saved_at=site.services.clock(),
+                    user_id=user.id,
+                    challenge="vector-add",
+                    version=version,
+                    language=language,
+                    source_bytes=language.encode(),
+                    begun_at=site.services.clock(),
+                    saved_at=site.services.clock(),
                 )
-            )  # fmt: skip
+            )
     assert client.get(f"{PAGE}/draft?language=cuda").get_json()["source"] == "cuda"
     assert client.get(f"{PAGE}/draft").get_json()["source"] == toy.name
     assert f'<option value="{toy.name}" selected>' in client.get(PAGE).text

@@ -36,7 +36,7 @@ def enter(site: Site, username: str, measurement: Measurement) -> str:
     with site.database() as session:
         user = find_user(session, username)
         assert user is not None
-        pack = site.services.packs["vector-add"]
+        pack = site.services.all_packs["vector-add"]
         made = create_submission(session, user=user, pack=pack, device_key=H200.key, mode="submit", source=KERNEL)
         public_id = made.public_id
     site.work(device=H200, cases=accepted("n-1"), measurement=measurement)
@@ -53,7 +53,7 @@ def replayed(value: float) -> Measurement:
 
 def audit(site: Site, found: dict[str, Measurement | str]) -> None:
     """Audit the board: by user, a measurement, or why the timing is not trusted."""
-    board = AuditedBoard("vector-add", H200.key, site.services.packs["vector-add"].major)
+    board = AuditedBoard("vector-add", H200.key, site.services.all_packs["vector-add"].major)
     now = site.services.clock()
     with site.database() as session:
         lease = claim_board(session, board, owner="test", now=now)
@@ -62,9 +62,14 @@ def audit(site: Site, found: dict[str, Measurement | str]) -> None:
             made = found[each.username]
             verdict = Verdict.TIMING_NOT_TRUSTED if isinstance(made, str) else Verdict.ACCEPTED
             results[each.submission_id] = Judgement(
-                verdict, "vector-add", "1.0.0", H200, BuildReport(ok=True, wall_s=0.1),
-                measurement=None if isinstance(made, str) else made, message=made if isinstance(made, str) else "",
-            )  # fmt: skip
+                verdict,
+                "vector-add",
+                "1.0.0",
+                H200,
+                BuildReport(ok=True, wall_s=0.1),
+                measurement=None if isinstance(made, str) else made,
+                message=made if isinstance(made, str) else "",
+            )
         assert finish_audit(session, lease, results, now=now, pause_s=0)
 
 
@@ -79,9 +84,10 @@ def test_a_board_shows_intervals_drawn_and_in_words(gpu_site: Site) -> None:
     enter(gpu_site, "eve", trusted(4.1e-4, 2e-7))
     enter(gpu_site, "old", timed(1.27e-4))
     shown = rows(gpu_site)
-    assert [(re.findall(r'class="rank">(\d+)', row)[0], name in row) for row, name in zip(
-        shown, ("ada", "bob", "old", "eve"), strict=True
-    )] == [("1", True), ("1", True), ("3", True), ("4", True)]  # fmt: skip
+    assert [
+        (re.findall(r'class="rank">(\d+)', row)[0], name in row)
+        for row, name in zip(shown, ("ada", "bob", "old", "eve"), strict=True)
+    ] == [("1", True), ("1", True), ("3", True), ("4", True)]
     assert "124.6–125.4 µs" in shown[0]
     assert "72.0 %" in shown[0]
     charts = [
@@ -97,6 +103,40 @@ def test_a_board_shows_intervals_drawn_and_in_words(gpu_site: Site) -> None:
     places = [float(str(chart.find("circle").get("cx")).rstrip("%")) for chart in charts]  # type: ignore[union-attr]
     assert places == sorted(places)
     assert 0 < places[0] < places[1] < places[2] < 100
+
+
+def on_card(measured: Measurement, card: str) -> Measurement:
+    return dataclasses.replace(measured, fingerprint=dataclasses.replace(measured.fingerprint, uuid_hash=card))
+
+
+def test_a_board_says_by_how_much_its_cards_differ(gpu_site: Site) -> None:
+    said = "Timed on 2 cards that differ by up to 8 % here"
+    client = gpu_site.app.test_client()
+
+    def told() -> dict[str, Any]:
+        found: dict[str, Any] = client.get("/api/v1/leaderboards/vector-add?device=nvidia-h200").get_json()
+        return found
+
+    for name, value, card in (("ada", 1.25e-4, "a"), ("bob", 1.3e-4, "a")):
+        enter(gpu_site, name, on_card(trusted(value, 4e-7), card))
+    assert "Timed on" not in client.get(BOARD_PAGE).text, "one card"
+    assert told()["cards"] == ["a"]
+    public_id = enter(gpu_site, "eve", on_card(trusted(1.40e-4, 4e-7), "b"))
+    assert "Timed on 2 cards whose difference here is not known yet." in client.get(BOARD_PAGE).text
+    audit(gpu_site, {
+        "ada": on_card(trusted(1.25e-4, 4e-7), "a"), "bob": on_card(trusted(1.3e-4, 4e-7), "a"),
+        "eve": on_card(trusted(1.40e-4 / 1.08, 4e-7), "a"),
+    })  # fmt: skip
+    assert "Timed on" not in client.get(BOARD_PAGE).text, "all are on one card now"
+    enter(gpu_site, "kim", on_card(trusted(1.39e-4, 4e-7), "b"))
+    assert f"{said}; the first three were timed again on one card." in client.get(BOARD_PAGE).text
+    board = told()
+    assert [(entry["username"], entry["rank"], entry["card"]) for entry in board["entries"]] == [
+        ("ada", 1, "a"), ("eve", 2, "a"), ("bob", 2, "a"), ("kim", 2, "b")
+    ]  # fmt: skip
+    assert board["card_spread"] == pytest.approx(0.08)
+    page = gpu_site.visitor("eve").get(f"/submissions/{public_id}").text
+    assert "Measured on card b" in page
 
 
 def test_a_long_board_has_pages_and_shows_where_one_is(gpu_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +215,7 @@ def test_the_submission_shows_processes_and_what_it_was_measured_on(gpu_site: Si
     assert page.count("50 calls, median") == 3
     assert "slowest 175.0 µs" in page
     for label, text in [
-        ("Hash of the GPU&#39;s UUID", "9f86d081884c"),
+        ("Card (hash of the GPU&#39;s UUID)", "9f86d081884c"),
         ("nvcc flags", "-std=c++17 -O3"),
         ("Memory", "140 GiB"),
         ("Maximum memory clock", "3,201 MHz"),

@@ -1,5 +1,8 @@
-"""A whole audit with the engine's own timing, on the device of host memory in the real jail: the board's order is what
-was measured, whatever the judge had measured before, and a lying runner costs its submission the place."""
+"""A whole audit with the engine's own timing, on the device of host memory in the real jail.
+
+The board's order is what was measured, whatever the judge had measured before, and a lying runner costs its submission
+the place.
+"""
 
 from __future__ import annotations
 

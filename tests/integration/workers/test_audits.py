@@ -97,9 +97,15 @@ def test_a_sweep_has_the_results_timed_again_that_decide_an_ended_contest(contex
     with context.sessions.begin() as session:
         now = context.clock()
         contest = Contest(
-            slug="friday", title="Friday", description="", starts_at=now - timedelta(hours=1), ends_at=now,
-            scoring="time", devices="emulator", created_at=now,
-        )  # fmt: skip
+            slug="friday",
+            title="Friday",
+            description="",
+            starts_at=now - timedelta(hours=1),
+            ends_at=now,
+            scoring="time",
+            devices="emulator",
+            created_at=now,
+        )
         set_challenges(contest, ["reduction"])
         session.add(contest)
         session.flush()

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from judge.measurements import Measurement
+from judge.packs.collection.archive import pack_contents
+from judge.packs.collection.loader import load_pack
 from store.clock import utc_now
 from store.models import Assignment, Class, ClassMember, LtiCourse, LtiLink, LtiScore, RosterEntry, Submission
 from store.models import LtiPlatform as Platform
 from store.people.accounts import find_user
 from store.people.identities import add_identity
-from store.settings import Settings
+from store.settings import Settings, builtin_packs
 from store.teaching import classes
 from store.teaching.lti_courses import Services, connect, link
+from store.teaching.private_packs import VerifiedPack, claim_upload, finish_upload, put_upload
+from tests.assignments import add_assignment
 from tests.services.lti_platform import INSTRUCTOR, LEARNER, LtiPlatform
-from tests.web_site import H200, KERNEL, Site, accepted, make_site, post, wrong
+from tests.web_site import H200, KERNEL, Site, accepted, make_site, post, trusted, wrong
 from workers.context import WorkerContext, make_context
 from workers.lti import exchange_due
 
@@ -46,18 +52,20 @@ def site(tmp_path: Path, platform: LtiPlatform) -> Site:
         group = Class(title="CUDA", description="", code="c", owner_id=None, created_at=now)
         session.add(group)
         session.flush()
-        work = Assignment(
-            class_id=group.id, title="Sums", opens_at=now - timedelta(hours=1), due_at=now + timedelta(days=1),
-            counts="accepted", least_percent=0, points=20.0, shows_hints=True, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(work, ["vector-add", "softmax"])
-        session.add(work)
-        session.flush()
+        work = add_assignment(
+            session, group.id, ["vector-add", "softmax"], now=now, opens_at=now - timedelta(hours=1), points=20.0
+        )
         there = session.get_one(Platform, number)
         course = connect(
-            session, there, group, deployment_id="1", context_id="7", title="CUDA", now=now,
+            session,
+            there,
+            group,
+            deployment_id="1",
+            context_id="7",
+            title="CUDA",
+            now=now,
             given=Services(f"{platform.url}/members", f"{platform.url}/lineitems", _SCOPES),
-        )  # fmt: skip
+        )
         link(session, course, work, line_item_url=None, now=now)
         for name in ("ada", "bob"):
             user = find_user(session, name)
@@ -72,7 +80,7 @@ def site(tmp_path: Path, platform: LtiPlatform) -> Site:
 @pytest.fixture
 def context(site: Site) -> WorkerContext:
     settings = Settings(data_dir=site.services.settings.data_dir)
-    return make_context(settings, packs=dict(site.services.packs))
+    return make_context(settings, packs=dict(site.services.all_packs))
 
 
 def later(context: WorkerContext, **span: float) -> WorkerContext:
@@ -82,13 +90,15 @@ def later(context: WorkerContext, **span: float) -> WorkerContext:
     return dataclasses.replace(context, clock=clock)
 
 
-def send(site: Site, username: str, challenge: str, *, good: bool = True) -> None:
+def send(
+    site: Site, username: str, challenge: str, *, good: bool = True, measurement: Measurement | None = None
+) -> None:
     client = site.visitor(username)
     data = {"source": f"// {username}\n{KERNEL}", "device": H200.key, "mode": "submit"}
     assert (
         post(client, f"/challenges/{challenge}/submissions", data, page=f"/challenges/{challenge}").status_code == 303
     )
-    site.work(device=H200, cases=accepted("n-1") if good else (wrong("n-1"),))
+    site.work(device=H200, cases=accepted("n-1") if good else (wrong("n-1"),), measurement=measurement)
 
 
 def given(platform: LtiPlatform) -> list[tuple[str, float]]:
@@ -107,8 +117,10 @@ def test_points_are_sent_when_they_change_and_only_then(
     where, said = platform.scores[0]
     assert where == f"/lineitems/{1}"
     assert (said["scoreMaximum"], said["activityProgress"], said["gradingProgress"]) == (
-        20.0, "Submitted", "FullyGraded",
-    )  # fmt: skip
+        20.0,
+        "Submitted",
+        "FullyGraded",
+    )
     assert [(each["label"], each["resourceId"], each["scoreMaximum"]) for each in platform.columns] == [
         ("Sums", "assignment-1", 20.0)
     ]
@@ -122,6 +134,38 @@ def test_points_are_sent_when_they_change_and_only_then(
         session.query(Submission).filter_by(challenge="softmax").update({"off_board": "copied"})
     exchange_due(later(context, minutes=8))
     assert given(platform)[2:] == [("lms-ada", 10.0)], "what no longer counts is taken back"
+
+
+@pytest.mark.parametrize(("share", "points"), [(0.3, 0.0), (0.6, 20.0)])
+def test_a_private_challenge_s_medals_decide_as_on_the_page(
+    site: Site, platform: LtiPlatform, context: WorkerContext, tmp_path: Path, share: float, points: float
+) -> None:
+    slug = serve_private_pack(site, tmp_path / "class-1-sums")
+    with site.database() as session:
+        work = session.query(Assignment).one()
+        work.counts, work.accepted_percent = "gold", 0
+        classes.set_challenges(work, [slug])
+    send(site, "ada", slug, measurement=dataclasses.replace(trusted(), roofline_share=share))
+    exchange_due(later(context, minutes=2))
+    assert given(platform) == [("lms-ada", points)]
+
+
+def serve_private_pack(site: Site, folder: Path) -> str:
+    """Serves a pack of the class, whose gold medal asks for half of the roofline, and returns its slug."""
+    shutil.copytree(builtin_packs() / "vector-add", folder)
+    declared = "[bench.medals]\nbronze = 0.1\nsilver = 0.2\ngold = 0.5\n"
+    (folder / "challenge.toml").write_text((folder / "challenge.toml").read_text() + declared)
+    pack = load_pack(folder)
+    contents = pack_contents(pack)
+    assert contents is not None
+    with site.database() as session:
+        put_upload(session, session.query(Class).one(), "sums", b"", now=utc_now())
+        lease = claim_upload(session, now=utc_now(), lease_s=60)
+        assert lease is not None
+        assert finish_upload(
+            session, lease, [], VerifiedPack(pack.title, pack.version, pack.digest, contents), now=utc_now()
+        )
+        return lease.slug
 
 
 def test_a_wrong_submission_is_a_zero_and_one_that_is_not_judged_waits(
@@ -229,8 +273,9 @@ def test_the_roster_is_that_of_the_platform(site: Site, platform: LtiPlatform, c
     with site.database() as session:
         rows = session.query(RosterEntry).order_by(RosterEntry.name).all()
         assert [(each.name, each.sis_id, each.lms_id) for each in rows] == [
-            ("Gauss", "0815", "lms-gauss"), ("Noether", "", "lms-noether"),
-        ]  # fmt: skip
+            ("Gauss", "0815", "lms-gauss"),
+            ("Noether", "", "lms-noether"),
+        ]
         assert "2 of 3 students" in session.query(LtiCourse).one().roster_outcome
         assert session.query(ClassMember).filter_by(known_as="Noether").count() == 1, "the account has the address"
         rows[0].section = "A"

@@ -17,11 +17,11 @@ from store.clock import utc_now
 from store.database import make_engine, make_session_factory
 from store.models import Artifact, Build
 from store.queue.artifacts import purge_artifacts
-from store.queue.builds import load_build, purge_builds, store_build
+from store.queue.shared_builds import load_build, purge_builds, store_build
 from store.settings import Settings
 from tests.databases import give_schema
 from tests.unit.judge.compile.challenge import PLAIN, FakeChallenge
-from workers.builds import DatabaseBuilds
+from workers.shared_builds import DatabaseBuilds
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 KEY = "a" * 64

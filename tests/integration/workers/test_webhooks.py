@@ -73,10 +73,18 @@ def site(tmp_path: Path, receiver: Receiver) -> Site:
     ada, now = site.add_user("ada"), site.services.clock()
     with site.database() as session:
         contest = Contest(
-            slug="friday", title="Friday", description="", starts_at=now - timedelta(hours=1),
-            ends_at=now + timedelta(hours=1), frozen_at=now + timedelta(minutes=30), scoring="points",
-            devices=H200.key, created_at=now, webhook_url=receiver.url, webhook_secret=SECRET,
-        )  # fmt: skip
+            slug="friday",
+            title="Friday",
+            description="",
+            starts_at=now - timedelta(hours=1),
+            ends_at=now + timedelta(hours=1),
+            frozen_at=now + timedelta(minutes=30),
+            scoring="points",
+            devices=H200.key,
+            created_at=now,
+            webhook_url=receiver.url,
+            webhook_secret=SECRET,
+        )
         contests.set_challenges(contest, ["vector-add"])
         session.add(contest)
         session.flush()

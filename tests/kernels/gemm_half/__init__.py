@@ -11,7 +11,10 @@ MODEL = {"m": 1024, "n": 1024, "k": 512}
 
 
 def case(m: int, n: int, k: int) -> Case:
-    """m and n are multiples of 64, k of 32: what kernels with tensor cores usually ask for."""
+    """Returns the case of m and n, multiples of 64, and k, one of 32.
+
+    That is what kernels with tensor cores usually ask for.
+    """
     a, b = normal((m, k), 10, 0, dtype=np.float16), normal((k, n), 10, 1, dtype=np.float16)
     product = a.astype(np.float64) @ b.astype(np.float64)
     magnitude = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)

@@ -11,7 +11,7 @@ MODEL = {"m": 768, "n": 768, "k": 512}
 
 
 def case(m: int, n: int, k: int) -> Case:
-    """m and n are multiples of 64, k of 32."""
+    """Returns the case of m and n, multiples of 64, and k, one of 32."""
     random = generator(12)
     a, b = (random.integers(-128, 128, (side, k), dtype=np.int8) for side in (m, n))
     # Products and sums are far below 2^53: the float64 product is exact, and many times as fast as NumPy's integers.

@@ -44,8 +44,10 @@ def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[judging.Judg
 def test_every_kernel_is_judged_in_every_round(judged: list[judging.Judged]) -> None:
     assert len(judged) == 120
     assert {one.kernel for one in judged} == {
-        "memory-bound", "short", *(quality._compute_bound(percent) for percent in quality.DIFFERENCES),
-    }  # fmt: skip
+        "memory-bound",
+        "short",
+        *(quality._compute_bound(percent) for percent in quality.DIFFERENCES),
+    }
     assert [one.verdict for one in judged].count("AC") == 119
     assert judged[4].value is None
 

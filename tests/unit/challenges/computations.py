@@ -1,5 +1,7 @@
-"""The six computations in single precision, in the order in which simple kernels do them, and spoilt ways of doing
-them."""
+"""The six computations in single precision, in the order in which simple kernels do them.
+
+It has spoilt ways of doing them, too.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Checks that draw what they look at accept right outputs, see outputs that are wrong all over, and hold each element
-they draw against the value that the whole reference has there. Bounds are made small, so that they draw."""
+"""Checks that draw what they look at accept right outputs, and see outputs that are wrong all over.
+
+They hold each element they draw against the value that the whole reference has there. Bounds are made small, so that
+they draw.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Every built-in challenge is sound as a pack, and impossible to pass by guessing, skipping or halving the
-precision."""
+"""Every built-in challenge is sound as a pack.
+
+It is impossible to pass by guessing, skipping or halving the precision.
+"""
 
 from __future__ import annotations
 

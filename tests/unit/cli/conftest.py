@@ -116,7 +116,7 @@ class Outcome:
 
     @property
     def json(self) -> Any:
-        """stdout as the one JSON value that it must be."""
+        """The standard output as the one JSON value that it must be."""
         return json.loads(self.stdout)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import typer
@@ -22,6 +24,21 @@ def test_the_list_says_what_the_command_says(name: str) -> None:
     # Some say more, after a comma, a semicolon or a colon, or in brackets.
     said = " ".join(str(command.help).split())
     assert said.startswith(Commands.table[name].summary.rstrip(".")), said
+
+
+def test_options_are_in_lower_case_with_any_typer() -> None:
+    # Some releases name an option by its metavar, if the two are the same word and the option has no other name.
+    def options(command: Any, path: str = "gpujudge") -> Iterator[str]:
+        for each in command.params:
+            yield from (f"{path} {name}" for name in each.opts if name.startswith("--"))
+        if hasattr(command, "list_commands"):
+            context = command.context_class(command)
+            for name in command.list_commands(context):
+                yield from options(command.get_command(context, name), f"{path} {name}")
+
+    found = list(options(typer.main.get_command(app)))
+    assert len(found) > 400
+    assert [each for each in found if each != each.lower()] == []
 
 
 def test_help_imports_no_command(cli: Cli) -> None:

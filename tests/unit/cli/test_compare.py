@@ -35,9 +35,17 @@ def judged(seconds: float, lines: dict[int, float], *, requests: int = 0, sector
     [case] = stored.measurement.cases
     assert isinstance(case, ModelledCase)
     kernel = ModelledKernel(
-        kernel="k", grid=(1,), block=(1,), launches=1, seconds=seconds, share=1.0, limiter="latency", occupancy=1.0,
-        global_requests=requests, global_sectors=sectors,
-    )  # fmt: skip
+        kernel="k",
+        grid=(1,),
+        block=(1,),
+        launches=1,
+        seconds=seconds,
+        share=1.0,
+        limiter="latency",
+        occupancy=1.0,
+        global_requests=requests,
+        global_sectors=sectors,
+    )
     case = dataclasses.replace(
         case,
         value=seconds,

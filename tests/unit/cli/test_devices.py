@@ -7,7 +7,7 @@ import pytest
 
 from judge.backends.cuda.probe import probe_gpus
 from judge.errors import InternalError
-from judge.gpu import calibrate, catalog, trial
+from judge.gpu import calibrate, discovery, trial
 from judge.gpu.calibration import Calibration, store_calibration
 from judge.gpu.health import GpuHealth
 from judge.gpu.lock import device_lock
@@ -27,7 +27,7 @@ MEASURED = Calibration(
 @pytest.fixture(autouse=True)
 def _one_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUJUDGE_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr(catalog, "probe_cuda", lambda _: catalog.CudaProbe((GPU,), ""))
+    monkeypatch.setattr(discovery, "find_gpus", lambda _: discovery.FoundGpus((GPU,), ""))
 
 
 def test_devices_are_listed_with_their_calibration(cli: Cli, tmp_path: Path) -> None:

@@ -43,8 +43,10 @@ def test_a_first_push_takes_the_challenge_from_the_file(cli: Cli, server: FakeSe
     server.routes = {f"GET {PATH}": draft(0, ""), f"PUT {PATH}": draft(1)}
     (tmp_path / "other.cu").write_text("// gpujudge: challenge=softmax\n")
     assert json.loads(cli("push", "other.cu", "--json").stdout) == {
-        "challenge": "softmax", "version": 1, "file": "other.cu",
-    }  # fmt: skip
+        "challenge": "softmax",
+        "version": 1,
+        "file": "other.cu",
+    }
 
 
 def test_a_file_that_differs_is_kept(cli: Cli, server: FakeServer, tmp_path: Path) -> None:

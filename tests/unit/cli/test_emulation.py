@@ -30,18 +30,18 @@ def _emulate(*arguments: str) -> Any:
 
 
 def test_what_follows_the_program_is_its_own(ran: list[command.Settings], tmp_path: Path) -> None:
-    done = _emulate("--data-dir", str(tmp_path), "./prog", "--json", "-o", "x", "--help")
+    done = _emulate("--data-dir", str(tmp_path), "./prog", "--format=json", "-o", "x", "--help")
 
     assert done.exit_code == 7
     (settings,) = ran
-    assert settings.command == ("./prog", "--json", "-o", "x", "--help")
+    assert settings.command == ("./prog", "--format=json", "-o", "x", "--help")
     assert settings.cache == tmp_path / "emulator"
-    assert not settings.as_json
+    assert settings.format == "text"
 
 
 def test_options(ran: list[command.Settings], tmp_path: Path) -> None:
     options = (
-        *("--json", "-o", "report", "--check", "full", "--profile", "--gpu", "h200", "--memory", "512M"),
+        *("--format", "json", "-o", "report", "--check", "full", "--profile", "--gpu", "h200", "--memory", "512M"),
         *("--time-limit", "2.5", "--instruction-limit", "1000", "--schedule", "-3", "--threads", "2"),
         *("--cache", str(tmp_path), "--error-exitcode", "9", "--data-dir", str(tmp_path)),
     )
@@ -50,7 +50,7 @@ def test_options(ran: list[command.Settings], tmp_path: Path) -> None:
     assert ran == [
         command.Settings(
             command=("prog",),
-            as_json=True,
+            format="json",
             output=Path("report"),
             check="full",
             profile=True,
@@ -68,7 +68,14 @@ def test_options(ran: list[command.Settings], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [("--memory", "3X"), ("--time-limit", "-1"), ("--gpu", "voodoo2"), ("--threads", "0"), ("--check", "some")],
+    [
+        ("--memory", "3X"),
+        ("--time-limit", "-1"),
+        ("--gpu", "voodoo2"),
+        ("--threads", "0"),
+        ("--check", "some"),
+        ("--format", "xml"),
+    ],
 )
 def test_mistakes_in_the_options(ran: list[command.Settings], options: tuple[str, str]) -> None:
     assert _emulate(*options, "prog").exit_code == 2

@@ -42,6 +42,7 @@ def test_help_needs_the_base_install_only() -> None:
     ("argv", "extra"),
     [
         (("judge", __file__, "--challenge", "softmax"), "pipx install --force '.[judge]'"),
+        (("emulate", "true"), "pipx install --force '.[emulator]'"),
         (("up",), "pipx install --force '.[server]'"),
         (("db", "upgrade"), "pipx install --force '.[server]'"),
         (("worker", "build"), "pipx install --force '.[server]'"),

@@ -93,10 +93,11 @@ def test_devices_are_chosen_by_alias_or_key() -> None:
 
 @pytest.fixture
 def _no_slow_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves compilers, jail, emulator, GPUs and packs alone."""
+    """Leaves compilers, jail, emulator, GPUs and packs alone, and judges nothing."""
     monkeypatch.setattr("cli.doctor._toolchain", lambda _settings: Check("fine", True, ""))
     monkeypatch.setattr("cli.doctor._devices", lambda _settings: [])
     monkeypatch.setattr("cli.doctor._packs", lambda _settings: [])
+    monkeypatch.setattr("cli.doctor._judging", lambda _settings: Check("judging", True, ""))
     monkeypatch.setattr("judge.sandbox.probe.probes", list)
     monkeypatch.setenv("GPUJUDGE_PORT", "0")
 

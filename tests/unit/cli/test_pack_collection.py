@@ -41,6 +41,32 @@ def test_a_broken_pack_is_not_added(cli: Cli, pack: Path, tmp_path: Path) -> Non
     assert not (tmp_path / "packs").exists()
 
 
+def test_what_links_lead_to_is_neither_read_nor_added(cli: Cli, pack: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "secret.md"
+    (pack / "statement.md").rename(elsewhere)
+    (pack / "statement.md").symlink_to(elsewhere)
+    ended = cli("pack", "add", str(pack), "--to", str(tmp_path / "packs"))
+    assert ended.exit_code == 1
+    assert "statement.md" in ended.stderr
+    assert not (tmp_path / "packs").exists()
+
+
+def test_of_two_packs_of_one_name_none_is_added(cli: Cli, pack: Path, tmp_path: Path) -> None:
+    shutil.copytree(pack, pack.parent / "more" / pack.name)
+    ended = cli("pack", "add", str(pack.parent), "--to", str(tmp_path / "packs"))
+    assert ended.exit_code == 2
+    assert "several challenges named my-add" in ended.stderr
+    assert not (tmp_path / "packs").exists()
+
+
+def test_half_an_archive_is_refused_in_words(cli: Cli, pack: Path, tmp_path: Path) -> None:
+    archive = Path(shutil.make_archive(str(tmp_path / "packed"), "gztar", pack.parent))
+    archive.write_bytes(archive.read_bytes()[:2000])
+    ended = cli("pack", "add", str(archive), "--to", str(tmp_path / "packs"))
+    assert ended.exit_code == 2
+    assert "cannot be unpacked" in ended.stderr
+
+
 @pytest.mark.parametrize("source", ["nothing", "."])
 def test_what_has_no_pack(cli: Cli, source: str, tmp_path: Path) -> None:
     assert cli("pack", "add", source, "--to", str(tmp_path / "packs")).exit_code in (1, 2)

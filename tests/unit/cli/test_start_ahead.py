@@ -34,8 +34,12 @@ def test_nothing_is_left_of_a_command_that_fails_at_once(tmp_path: Path) -> None
     mark = tmp_path.name
     done = subprocess.run(
         [sys.executable, "-m", "cli.main", "judge", str(tmp_path / "nothing.cu"), "--challenge", "softmax"],
-        env={**os.environ, _MARK: mark}, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        env={**os.environ, _MARK: mark},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     assert done.returncode == 2, done.stderr
     assert "nothing.cu" in done.stderr
     until_s = time.monotonic() + 30

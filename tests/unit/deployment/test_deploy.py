@@ -78,8 +78,11 @@ def test_systemd_reads_the_units(tmp_path: Path) -> None:
         (tmp_path / path.name).write_text(text.replace("/opt/gpujudge/.venv/bin/gpujudge", "/bin/true"))
     done = subprocess.run(
         ["systemd-analyze", "verify", *(str(tmp_path / path.name) for path in UNITS)],
-        capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
     if "Failed to initialize manager" in done.stderr:
         pytest.skip(f"systemd-analyze cannot work here: {done.stderr.strip()}")
     complaints = [line for line in done.stderr.splitlines() if line.partition(":")[0].endswith("service")]

@@ -42,7 +42,7 @@ from emulator.ptx.ir import (
     Special,
     Sym,
     Vec,
-)  # fmt: skip
+)
 from emulator.ptx.link import link
 from emulator.ptx.parameters import promote_call_parameters
 from emulator.ptx.parser import parse_body

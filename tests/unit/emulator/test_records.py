@@ -3,7 +3,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 
-from emulator.records import dataclass
+from records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from judge.interval import interval_digits
+from judge.interval import cards_in_words, interval_digits
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,20 @@ def test_the_ends_are_told_apart_with_no_more_digits_than_that_takes(
 ) -> None:
     digits = interval_digits(low, high)
     assert tuple(f"{end:.{digits}g}" for end in (low, high)) == shown
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ((0, None, 0), ""),
+        ((1, 0.08, 3), ""),
+        ((2, None, 0), "Timed on 2 cards whose difference here is not known yet."),
+        ((2, 0.0, 1), "Timed on 2 cards that do not differ here."),
+        (
+            (4, 0.0829, 3),
+            "Timed on 4 cards that differ by up to 8.3 % here; the first three were timed again on one card.",
+        ),
+    ],
+)
+def test_cards_that_differ_are_told_in_a_sentence(told: tuple[int, float | None, int], sentence: str) -> None:
+    assert cards_in_words(*told) == sentence

@@ -11,7 +11,7 @@ import pytest
 
 from judge import processors
 from judge.errors import Cancelled
-from judge.processors import emulator_share, emulator_threads
+from judge.processors import emulator_processors, emulator_share, emulator_threads
 from judge.settings import JudgeSettings
 
 
@@ -62,6 +62,14 @@ def test_all_threads_together_leave_processors_to_a_timed_gpu(
     assert sum(found) <= 48
     assert len(found) >= 12
     assert found[0] == 8
+
+
+@pytest.mark.parametrize(("count", "gpus", "left"), [(64, 1, 48), (16, 1, 12), (16, 4, 8), (64, 8, 48), (8, 4, 4)])
+def test_each_gpu_keeps_two_processors(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, count: int, gpus: int, left: int
+) -> None:
+    machine(monkeypatch, tmp_path, count, gpus=gpus)
+    assert emulator_processors() == left
 
 
 def test_without_a_gpu_all_processors_are_used(

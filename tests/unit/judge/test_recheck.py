@@ -12,8 +12,11 @@ from judge.recheck import Recheck, RecheckOutcome, conclude, findings_in_words, 
 from judge.verdict import Verdict
 
 AC, WA, RE, TLE = (
-    Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED,
-)  # fmt: skip
+    Verdict.ACCEPTED,
+    Verdict.WRONG_ANSWER,
+    Verdict.RUNTIME_ERROR,
+    Verdict.TIME_LIMIT_EXCEEDED,
+)
 
 
 def race(line: int, other: int, file: str = "kernel.cu") -> MemoryFault:

@@ -54,3 +54,9 @@ def test_markup_and_scripts_do_not_pass() -> None:
     assert "<script" not in html
     assert "<img" not in html
     assert 'href="javascript' not in html
+
+
+def test_code_scrolls_by_the_keyboard_and_a_title_that_names_its_tag_stays_text() -> None:
+    html = render_statement('[x](http://a "<pre><script>alert(1)</script>")\n\n    code\n')
+    assert "<script" not in html
+    assert html.count("<pre") == html.count('<pre tabindex="0">') == 1

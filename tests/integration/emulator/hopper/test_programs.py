@@ -10,11 +10,15 @@ import pytest
 from tests.builds import build_with_nvcc
 from tests.emulated_programs import Run, emulate
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [
+    pytest.mark.nvcc,
+    pytest.mark.exhaustive(by_file=True),
+    pytest.mark.recorded("tests/integration/emulator/hopper", "tests/emulated_programs.py", "tests/builds.py"),
+]
 
 PROGRAMS = Path(__file__).parent / "programs"
 FLAGS = ("-std=c++17", "-g", "-lineinfo")
-RIGHT = ("cluster_reduction", "copy_pipeline", "wgmma_gemm", "wgmma_ring")
+RIGHT = ("attention", "cluster_reduction", "cluster_ring", "copy_pipeline", "wgmma_gemm", "wgmma_ring")
 _PTX = ("-cudart", "shared", "-gencode", "arch=compute_90a,code=compute_90a")
 
 
@@ -27,7 +31,7 @@ def _line_of(name: str, text: str) -> int:
 def _examine(folder: Path, name: str, *defined: str, check: str = "full", options: tuple[str, ...] = ()) -> Run:
     program = build_with_nvcc(PROGRAMS / f"{name}.cu", *FLAGS, *_PTX, *(f"-D{word}" for word in defined), suffix="")
     file = folder / "report.json"
-    run = emulate("--json", "--output", file, f"--check={check}", "--gpu", "h200", *options, program)
+    run = emulate("--format=json", "--output", file, f"--check={check}", "--gpu", "h200", *options, program)
     return Run(run.exit_code, run.stdout, run.stderr, json.loads(file.read_text()))
 
 
@@ -41,6 +45,25 @@ def test_right_programs(tmp_path: Path, name: str, check: str) -> None:
     run = _examine(tmp_path, name, check=check)
 
     assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+@pytest.mark.parametrize("way", ["BY_MBARRIER", "BY_FLAG"])
+def test_blocks_of_a_cluster_take_turns(tmp_path: Path, way: str, seed: int | None) -> None:
+    run = _examine(tmp_path, "cluster_ring", way, options=() if seed is None else ("--schedule", str(seed)))
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+@pytest.mark.parametrize("missing", [("NOT_FILLED",), ("NOT_EMPTIED",), ("BY_MBARRIER", "NOT_TOLD")])
+def test_blocks_of_a_cluster_race(tmp_path: Path, missing: tuple[str, ...]) -> None:
+    run = _examine(tmp_path, "cluster_ring", *missing)
+
+    write, read = _line_of("cluster_ring", "// to the next block"), _line_of("cluster_ring", "// from the last block")
+    (message,) = {text for text in _messages(run) if text.startswith("race on shared memory")}
+    assert {f"cluster_ring.cu:{line}" in message for line in (write, read)} == {True}
+    assert "of slot (256 bytes of shared memory)" in message
+    assert "nothing orders the two, as cluster.sync() would" in message
 
 
 def test_a_stage_that_is_read_before_its_copy_is_there(tmp_path: Path) -> None:
@@ -71,6 +94,31 @@ def test_bytes_that_never_come(tmp_path: Path) -> None:
     assert "cudaErrorLaunchTimeout" in run.stdout
 
 
+@pytest.mark.parametrize("way", ["", "CLOCK", "ANOTHER_BLOCK", "LATE", "LANES", "NESTED"])
+def test_waits_that_end(tmp_path: Path, way: str) -> None:
+    run = _examine(tmp_path, "giving_up", *([way] if way else []), check="default")
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+def test_a_wait_that_cannot_end(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "giving_up", "ENDLESS", check="default")
+
+    message = run.problems["deadlock"]["message"]
+    assert "it waits for ever for an mbarrier: its phase still waits for 1 arrival" in message
+    assert "63 threads, first (1,0,0), wait at" in message
+
+
+def test_a_wait_of_which_only_a_limit_knows(tmp_path: Path) -> None:
+    limit = ("--instruction-limit", "10000000")
+    run = _examine(tmp_path, "giving_up", "COUNTS_FOR_EVER", check="default", options=limit)
+
+    message = run.problems["endless loop"]["message"]
+    assert "stopped after 10000000 warp instructions, still in this loop, which may be endless or only slow" in message
+    line = _line_of("giving_up", "mbarrier.try_wait")
+    assert f"Threads wait at line {line} for an mbarrier: its phase still waits for 1 arrival" in message
+
+
 def test_sums_that_are_used_before_the_product_is_there(tmp_path: Path) -> None:
     run = _examine(tmp_path, "wgmma_gemm", "NO_PRODUCT_WAIT", check="default")
 
@@ -92,6 +140,22 @@ def test_a_stage_that_is_freed_before_its_product_is_there(tmp_path: Path) -> No
 
     line = _line_of("wgmma_ring", '"l"(a), "l"(b));')
     assert any(text.startswith("race on shared memory") and f"wgmma_ring.cu:{line}" in text for text in _messages(run))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_warpgroups_that_take_turns(tmp_path: Path, seed: int) -> None:
+    run = _examine(tmp_path, "attention", options=("--schedule", str(seed)))
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+def test_keys_that_are_freed_before_their_product_is_there(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "attention", "EARLY_FREE")
+
+    copy, product = _line_of("attention", '"l"(map), "r"(0)'), _line_of("attention", '"l"(queries)')
+    race = f"race on shared memory at {PROGRAMS}/attention.cu:{copy} in attend"
+    read = f"reads at {PROGRAMS}/attention.cu:{product}, and there is no barrier"
+    assert any(text.startswith(race) and read in text for text in _messages(run))
 
 
 def test_a_warp_that_takes_no_part_in_a_product(tmp_path: Path) -> None:

@@ -42,8 +42,7 @@ def test_the_cases_are_ptx(tmp_path: Path) -> None:
         products.run_product(assembler, product)
     for copy in copies.tensor_copies():
         copies.run_tensor_load(assembler, copy)
-        copies.run_tensor_store(assembler, copy)
-    for copy in copies.tensor_reductions():
+    for copy in (*copies.tensor_stores(), *copies.tensor_reductions()):
         copies.run_tensor_store(assembler, copy)
     for run in (*copies.SINGLE, clusters.run_cluster):
         run(assembler)

@@ -18,7 +18,7 @@ SEED = 0x123456789ABCDEF
 
 @pytest.fixture(scope="module")
 def _curand() -> None:
-    """curand's headers come apart from the compiler."""
+    """Skips the tests without the headers of curand, which come apart from the compiler."""
     command = ["nvcc", "-E", "-x", "cu", "-", "-o", os.devnull]
     done = subprocess.run(command, input=b"#include <curand_kernel.h>\n", capture_output=True, check=False)
     if done.returncode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emulator.replay.images import images_of
 from emulator.replay.recording import Recording, RecordingError
+from emulator.replay.replay import images_of
 from tests.integration.emulator.replay.conftest import Pair, values
 from tests.integration.emulator.replay.processes import N, inputs
 
@@ -42,6 +43,14 @@ def copy(to: int, source: int, size: int) -> bytes:
 
 def write(address: int, data: bytes, width: int) -> bytes:
     return struct.pack("<I6Q", 8, address, 0, 0, width, 1, 1) + text(data)
+
+
+def image(handle: int, *, kind: int = 2, bits: int = 32, levels: int = 1, width: int = 64, mode: int = 0) -> bytes:
+    """A texture object, of one channel."""
+    level = struct.pack("<3Q3I", FREE, 256, 256, width, 1, 1)
+    format_ = struct.pack("<9I", kind, bits, 0, 0, 0, 0, 0, 0, levels)
+    sampler = struct.pack("<8I7f", mode, mode, mode, 0, 0, 0, 0, 0, *([0.0] * 7))
+    return struct.pack("<IQI", 13, handle, 0) + format_ + level * 18 + sampler
 
 
 def launch(
@@ -95,6 +104,16 @@ def forged(recorded: Pair, tmp_path: Path) -> Callable[..., dict[str, Any]]:
         (allocate(FREE, 64) + copy(0x1000, FREE, 8), "outside of allocations"),
         (allocate(FREE, 64) + write(FREE, b"12345678", 64), "other bytes"),
         (allocate(FREE, 8) + write(FREE, bytes(64), 64), "outside of allocations"),
+        (image(1, kind=9), "impossible texture"),
+        (image(1, bits=64), "impossible texture"),
+        (image(1, levels=19), "impossible texture"),
+        (image(1, levels=0), "impossible texture"),
+        (image(1, width=0), "impossible texture"),
+        (image(1, mode=4), "impossible texture"),
+        (image(5) + image(5), "given before"),
+        (image(5) + image(4), "given before"),
+        (image(1)[:-1], "break off"),
+        (struct.pack("<IQ", 14, 1), "no texture"),
         (launch(77, b"kernel", b""), "not in the program"),
         (launch(1, b"kernel", b""), "no kernel kernel"),
         (launch(1, b"_Z6affinePKfPfiff", bytes(8)), "impossible launch"),
@@ -119,6 +138,21 @@ def test_faults_of_a_claimed_launch_are_found(forged: Forged) -> None:
     assert "illegal" in answer["findings"][0]
 
 
+def test_a_claimed_texture_reaches_device_memory_only(
+    library: Path, build: Callable[[str], Path], tmp_path: Path
+) -> None:
+    pair = Pair(library, build("images"), tmp_path)
+    pair.record("through_images")
+    addresses = json.loads((tmp_path / "recorded.json").read_text())["addresses"]
+    params = struct.pack("<QQi", 1, addresses[1], N)
+    steps = image(1) + launch(1, b"_Z8one_moreyPfi", params, grid=8, block=128)
+    (tmp_path / "recording").write_bytes(replace(pair.recording, steps=steps).pack())
+
+    answer = pair.replay()
+
+    assert answer["findings"][0].startswith("illegal read of 4 bytes")
+
+
 def test_code_that_is_not_in_the_program_is_refused(forged: Forged) -> None:
     assert "code that is not in the program" in forged(modules={1: bytes(32)})["error"]
 
@@ -128,6 +162,12 @@ def test_launches_that_were_left_out_are_missed(forged: Forged) -> None:
 
     assert answer["launches"] == []
     assert not np.array_equal(values(answer), 2 * inputs() + 1)
+
+
+def test_more_textures_than_a_replay_has_time_for_are_refused(forged: Forged) -> None:
+    answer = forged(steps=b"".join(map(image, range(1, 17000))))
+
+    assert "more than 32 GiB" in answer["error"]
 
 
 @pytest.mark.parametrize("data", [b"", b"\1\0\0\0", b"\2\0\0\0\0\0\0\0", b"\1\0\0\0\2\0\0\0" + bytes(41)])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -28,6 +31,16 @@ def test_what_was_recorded_gives_the_answer_again(pair: Pair, function: str) -> 
     assert replayed["values"] == recorded["values"]
     if function != "together":  # its warps poll: how often is not the same each time
         assert replayed["launches"] == recorded["launches"]
+    assert replayed["findings"] == recorded["findings"] == []
+
+
+def test_textures_and_surfaces(library: Path, build: Callable[[str], Path], tmp_path: Path) -> None:
+    pair = Pair(library, build("images"), tmp_path)
+    recorded, replayed = pair.record("through_images"), pair.replay()
+
+    assert np.array_equal(values(recorded), 2 * inputs() + 1)
+    assert replayed["values"] == recorded["values"]
+    assert replayed["launches"] == recorded["launches"]
     assert replayed["findings"] == recorded["findings"] == []
 
 

@@ -27,7 +27,7 @@ def test_a_part_of_the_api(build: Build, part: str) -> None:
 def test_a_refused_function_is_named_in_the_report(device: Device, build: Build) -> None:
     build("api").refused()
 
-    assert device.runtime.take_report().unsupported == "cudaMallocArray"
+    assert device.runtime.take_report().unsupported == "cudaIpcGetMemHandle"
 
 
 def test_sticky_errors_fail_every_later_call(device: Device, build: Build) -> None:

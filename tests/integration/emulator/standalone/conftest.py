@@ -24,7 +24,7 @@ def examine(tmp_path: Path) -> Callable[..., Run]:
 
     def examine(*arguments: str | Path, **others: Any) -> Run:
         file = tmp_path / "report.json"
-        run = emulate("--json", "--output", file, *arguments, **others)
+        run = emulate("--format=json", "--output", file, *arguments, **others)
         return Run(run.exit_code, run.stdout, run.stderr, json.loads(file.read_text()))
 
     return examine

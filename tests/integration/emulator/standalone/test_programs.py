@@ -404,3 +404,20 @@ def test_a_program_that_stays_in_its_parts_gets_no_note(library: Path, examine: 
     assert run.stdout == "0 wrong\n"
     (process,) = run.report["processes"]
     assert (process["notes"], process["problems"]) == ([], [])
+
+
+@pytest.mark.parametrize(("code", "seen"), [("compute_80", "8.0"), ("compute_90a", "9.0")])
+def test_a_program_for_hopper_alone_sees_hopper(code: str, seen: str) -> None:
+    target = ("-gencode", f"arch={code},code={code}")
+    program = build_with_nvcc(PROGRAMS / "names.cu", *FLAGS, *target, "-cudart", "shared", suffix="")
+    run = emulate(program)
+    assert (run.exit_code, run.stdout) == (0, f"{seen}\n"), run.stderr
+
+
+def test_long_names_of_kernels_are_cut() -> None:
+    program = build_with_nvcc(PROGRAMS / "names.cu", *FLAGS, *PTX, "-cudart", "shared", suffix="")
+    run = emulate(program)
+    assert "  scale<Nested<" in run.stderr
+    assert "<...>" in run.stderr
+    assert max(map(len, run.stderr.splitlines())) < 240
+    assert "deep::repeat<Nested<...> >" in run.stderr

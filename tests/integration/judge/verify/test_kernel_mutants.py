@@ -21,7 +21,7 @@ def test_the_cases_refuse_mutants(name: str, packs: dict[str, Pack], judge_setti
     pack = in_language_of(packs["vector-add"], path)
     device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
     BUILTIN_BACKENDS.of(device.kind).prepare(judge_settings)
-    tried = try_kernel_mutants(path.read_bytes(), name, pack, device, judge_settings, most=8)
+    tried = list(try_kernel_mutants(path.read_bytes(), name, pack, device, judge_settings, most=8))
     fates = [each.fate for each in tried]
     assert Fate.SURVIVED not in fates, tried
     assert fates.count(Fate.KILLED) >= 3, tried

@@ -47,16 +47,27 @@ def case(name: str, **given: Any) -> BenchmarkCase:
     return BenchmarkCase(id=name, value=1e-4, samples=(1e-4,), bytes=1.0, flops=None, **given)
 
 
-def judged(value: float, *, half: float = 0.01, verdict: Verdict = Verdict.ACCEPTED, message: str = "",
-           metric: Any = "time_s", cases: Sequence[BenchmarkCase] = (case("n", replayed_s=1e-4),),
-           ) -> Judgement:  # fmt: skip
+def judged(
+    value: float,
+    *,
+    half: float = 0.01,
+    verdict: Verdict = Verdict.ACCEPTED,
+    message: str = "",
+    metric: Any = "time_s",
+    cases: Sequence[BenchmarkCase] = (case("n", replayed_s=1e-4),),
+) -> Judgement:
     score = Measurement(
         metric, value, 150, 0.01, median_s=value, low=value - half, high=value + half, cases=tuple(cases)
     )
     return Judgement(
-        verdict, "reduction", "1.2.0", EMULATOR, BuildReport(ok=True, wall_s=0.1),
-        measurement=score if verdict is Verdict.ACCEPTED else None, message=message,
-    )  # fmt: skip
+        verdict,
+        "reduction",
+        "1.2.0",
+        EMULATOR,
+        BuildReport(ok=True, wall_s=0.1),
+        measurement=score if verdict is Verdict.ACCEPTED else None,
+        message=message,
+    )
 
 
 class Board:

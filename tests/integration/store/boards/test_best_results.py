@@ -66,12 +66,14 @@ def _check(session: Session) -> None:
     board = (Measurement.challenge, Measurement.device_key, Measurement.pack_major, Measurement.metric)
     counted = session.execute(
         select(
-            *board, func.count(Measurement.user_id.distinct()), func.min(Measurement.value),
+            *board,
+            func.count(Measurement.user_id.distinct()),
+            func.min(Measurement.value),
             func.max(Measurement.submission_id),
         )
         .where(Measurement.after_giving_up.is_(False))
         .group_by(*board)
-    )  # fmt: skip
+    )
     totals = session.scalars(select(BoardTotals).execution_options(populate_existing=True))
     assert {
         (t.challenge, t.device_key, t.pack_major, t.metric, t.users, t.best_value, t.latest_submission_id)
@@ -131,9 +133,17 @@ def _add_unique(session: Session, number: int, value: float) -> None:
     session.add(submission)
     session.flush()
     row = Measurement(
-        submission_id=submission.id, user_id=submission.user_id, challenge="c", device_key="emulator", pack_major=1,
-        metric="time_s", value=value, runs=1, spread=0.0, created_at=T0,
-    )  # fmt: skip
+        submission_id=submission.id,
+        user_id=submission.user_id,
+        challenge="c",
+        device_key="emulator",
+        pack_major=1,
+        metric="time_s",
+        value=value,
+        runs=1,
+        spread=0.0,
+        created_at=T0,
+    )
     session.add(row)
     session.flush()
     keep_best_result(session, row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,8 +19,10 @@ from judge.measurements import Measurement as JudgedMeasurement
 from judge.verdict import Verdict
 from store.boards.best_results import keep_best_result
 from store.boards.board_key import BoardKey
+from store.boards.cards import TimedOnCard, record_card_times
 from store.boards.leaderboards import board_query, leaderboard, place_on_board
 from store.boards.scores import record_measurement
+from store.boards.standings import find_standing
 from store.models import BestResult, BoardTotals, Measurement, Submission, User
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
@@ -29,9 +32,17 @@ FINGERPRINT = Fingerprint(driver="580", nvcc_flags=("-O3",), other={"clocks": [1
 
 
 def score(
-    session: Session, username: str, value: float, *, device: str = "emulator", major: int = 1,
-    challenge: str = "reduction", metric: str = "time_s", low: float | None = None, high: float | None = None,
-) -> str:  # fmt: skip
+    session: Session,
+    username: str,
+    value: float,
+    *,
+    device: str = "emulator",
+    major: int = 1,
+    challenge: str = "reduction",
+    metric: str = "time_s",
+    low: float | None = None,
+    high: float | None = None,
+) -> str:
     user = session.query(User).filter_by(username=username).one_or_none()
     if user is None:
         user = User(username=username, username_key=username, created_at=T0)
@@ -122,9 +133,13 @@ def test_an_entry_shows_what_its_measurement_had(sessions: sessionmaker[Session]
         session.query(BestResult).delete()
         session.query(BoardTotals).delete()
         judgement = Judgement(
-            Verdict.ACCEPTED, "reduction", "1.0.0", DeviceInfo("emulator", "emulator", "e", "8.0"),
-            BuildReport(ok=True, wall_s=0.1), measurement=measured,
-        )  # fmt: skip
+            Verdict.ACCEPTED,
+            "reduction",
+            "1.0.0",
+            DeviceInfo("emulator", "emulator", "e", "8.0"),
+            BuildReport(ok=True, wall_s=0.1),
+            measurement=measured,
+        )
         assert record_measurement(session, submission, judgement, now=T0)
     with sessions() as session:
         [entry] = leaderboard(session, KEY)
@@ -205,8 +220,10 @@ def test_postgresql_reads_one_range_of_the_index(engine: Engine, sessions: sessi
     assert "Seq Scan on best_results" not in plan, plan
 
 
-def _fill(session: Session, ends: list[tuple[float, float, float]], challenge: str = "reduction") -> None:
-    """Puts a user on the board for each (low, value, high), as their only result."""
+def _fill(
+    session: Session, ends: list[tuple[float, float, float]], challenge: str = "reduction", cards: Sequence[str] = ()
+) -> None:
+    """Puts a user on the board for each (low, value, high), as their only result, on its card."""
     first = (session.scalar(select(func.max(User.id))) or 0) + 1
     numbers = range(first, first + len(ends))
     session.execute(
@@ -222,9 +239,12 @@ def _fill(session: Session, ends: list[tuple[float, float, float]], challenge: s
         insert(Submission), [{**common, **sent, "id": n, "user_id": n, "public_id": f"p{n}"} for n in numbers]
     )
     rows = [
-        {**common, "submission_id": n, "user_id": n, "metric": "time_s", "low": low, "value": value, "high": high}
+        {
+            **common, "submission_id": n, "user_id": n, "metric": "time_s", "low": low, "value": value, "high": high,
+            "card": cards[n - first] if cards else None,
+        }
         for n, (low, value, high) in zip(numbers, ends, strict=True)
-    ]
+    ]  # fmt: skip
     session.execute(insert(Measurement), [{**row, "runs": 1, "spread": 0.0} for row in rows])
     session.execute(insert(BestResult), rows)
     totals = {"metric": "time_s", "users": len(ends), "best_value": 0.0, "latest_submission_id": numbers[-1]}
@@ -251,6 +271,64 @@ def test_pages_and_places_are_those_of_the_definition(sessions: sessionmaker[Ses
     )
     with sessions() as session:
         for size in (1, 7, 30, 40):
+            shown = [
+                (entry.rank, entry.value, int(entry.username[1:]))
+                for offset in range(0, 30, size)
+                for entry in leaderboard(session, KEY, limit=size, offset=offset)
+            ]
+            assert shown == expected, size
+        places = [place_on_board(session, IN_TIME, user_id=number) for _, _, number in expected]
+        assert places == [(rank, position) for position, (rank, _, _) in enumerate(expected, start=1)]
+
+
+def _time_on_cards(session: Session, times: dict[str, float], kernel: str = "tuned") -> None:
+    for card, value in times.items():
+        record_card_times(session, KEY, card, [TimedOnCard(kernel, value, value, value)], now=T0)
+
+
+def test_an_entry_of_another_card_is_ahead_only_beyond_the_spread_of_the_cards(
+    sessions: sessionmaker[Session],
+) -> None:
+    ends = [(119.0, 120.0, 121.0), (129.0, 130.0, 131.0), (131.5, 132.0, 132.5), (140.0, 141.0, 142.0)]
+    with sessions.begin() as session:
+        _fill(session, ends, cards=["a", "b", "a", "b"])
+    with sessions() as session:
+        assert [row[0] for row in board(session)] == [1, 2, 3, 4], "nothing is known of a spread"
+    with sessions.begin() as session:
+        _time_on_cards(session, {"a": 120.0, "b": 129.6})  # 8 %
+    with sessions() as session:
+        found = board(session)
+        # u2 may be as fast as u1 on its card. u3 is of u1's card, and so certainly behind.
+        assert found == [(1, "u1", 120.0), (1, "u2", 130.0), (2, "u3", 132.0), (3, "u4", 141.0)]
+        assert [entry.card for entry in leaderboard(session, KEY)] == ["a", "b", "a", "b"]
+        standing = find_standing(session, session.get_one(Submission, 2), frozen=False)
+        assert standing is not None
+        assert (standing.faster, standing.slower) == (1, 1), "u3 may be as fast as u2 on its card"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.recorded("store", "tests/integration/store", "tests/databases.py")
+@pytest.mark.parametrize("seed", range(6))
+def test_pages_and_places_beside_cards_are_those_of_the_definition(sessions: sessionmaker[Session], seed: int) -> None:
+    draw = random.Random(seed)
+    ends = []
+    for _ in range(30):
+        value = float(draw.randrange(8, 24))
+        ends.append((value - draw.randint(0, 2), value, value + draw.randint(0, 2)))
+    cards = [draw.choice("abc") for _ in ends]
+    spread = draw.choice([0.125, 0.25])
+    with sessions.begin() as session:
+        _fill(session, ends, cards=cards)
+        _time_on_cards(session, {"a": 1.0, "b": 1.0 + spread})
+    expected = []
+    for number, ((low, value, _), card) in enumerate(zip(ends, cards, strict=True), 1):
+        ahead = sum(
+            high * (1.0 if other == card else 1 + spread) < low for (_, _, high), other in zip(ends, cards, strict=True)
+        )
+        expected.append((1 + ahead, value, number))
+    expected.sort()
+    with sessions() as session:
+        for size in (1, 7, 40):
             shown = [
                 (entry.rank, entry.value, int(entry.username[1:]))
                 for offset in range(0, 30, size)

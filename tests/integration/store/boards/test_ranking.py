@@ -23,9 +23,16 @@ MAJORS = {"a": 1, "b": 1, "c": 1}
 
 
 def _enter(
-    session: Session, user_id: int, challenge: str, device: str, value: float, share: float | None,
-    at: datetime = T0, mode: str = "submit", metric: str = "time_s",
-) -> None:  # fmt: skip
+    session: Session,
+    user_id: int,
+    challenge: str,
+    device: str,
+    value: float,
+    share: float | None,
+    at: datetime = T0,
+    mode: str = "submit",
+    metric: str = "time_s",
+) -> None:
     number = session.query(Submission).count()
     submission = Submission(
         public_id=f"s{number}", user_id=user_id, challenge=challenge, pack_version="1.0.0", pack_major=1,
@@ -53,9 +60,12 @@ def _clear(session: Session) -> None:
 
 
 result = st.tuples(
-    st.integers(1, USERS), st.sampled_from(["a", "b"]), st.sampled_from(["emulator", "gpu"]),
-    st.sampled_from([1.0, 1.02, 2.0, 4.0, 7.0]), st.sampled_from([None, 0.1, 0.5, 1.0, 1.25]),
-)  # fmt: skip
+    st.integers(1, USERS),
+    st.sampled_from(["a", "b"]),
+    st.sampled_from(["emulator", "gpu"]),
+    st.sampled_from([1.0, 1.02, 2.0, 4.0, 7.0]),
+    st.sampled_from([None, 0.1, 0.5, 1.0, 1.25]),
+)
 
 
 @pytest.mark.exhaustive

@@ -42,6 +42,7 @@ from store.teaching import classes, contests, solutions
 from store.teaching.contest_standings import Row
 from store.teaching.goals import reached_goals
 from store.teaching.rights import add_staff
+from tests.assignments import add_assignment
 from tests.fake_judge import EMULATOR, FakePack
 
 T0 = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -57,7 +58,8 @@ MOVES = {
     "submissions.user_id", "jobs.user_id", "reached_goals.user_id", "identities.user_id", "classes.owner_id",
     "contests.owner_id", "measurements.user_id", "best_results.user_id", "user_progress.user_id", "drafts.user_id",
     "class_members.user_id", "contest_members.user_id", "assignment_extensions.user_id", "given_up.user_id",
-    "solution_likes.user_id", "roster_entries.user_id", "class_staff.user_id",
+    "solution_likes.user_id", "roster_entries.user_id", "class_staff.user_id", "line_comments.author_id",
+    "line_comments.unread_by",
 }  # fmt: skip
 
 
@@ -82,9 +84,15 @@ def solve(
     with sessions.begin() as session:
         key = "same" if at == 0 else None
         sent = create_submission(
-            session, user=user(session, name), pack=pack, device_key="emulator", mode="submit", source=f"// {name}",
-            idempotency_key=key, now=now,
-        )  # fmt: skip
+            session,
+            user=user(session, name),
+            pack=pack,
+            device_key="emulator",
+            mode="submit",
+            source=f"// {name}",
+            idempotency_key=key,
+            now=now,
+        )
         public_id = sent.public_id
     measured = None if value is None else Measurement("time_s", value, 9, 0.0, median_s=value, low=value, high=value)
     verdict = Verdict.WRONG_ANSWER if value is None else Verdict.ACCEPTED
@@ -172,9 +180,13 @@ def test_drafts_are_in_the_order_of_their_saving(
             owner = user(session, name).id
             latest = latest_draft(session, user_id=owner, challenge=slug)
             save_draft(
-                session, user_id=owner, challenge=slug, source=f"{number}", base=latest.version if latest else 0,
+                session,
+                user_id=owner,
+                challenge=slug,
+                source=f"{number}",
+                base=latest.version if latest else 0,
                 now=T0 + timedelta(hours=number),
-            )  # fmt: skip
+            )
     monkeypatch.setattr(merging, "MOST_VERSIONS", 2)
     with sessions.begin() as session:
         assert merge_user(session, ROOT, user(session, "lovelace"), user(session, "ada"), now=T0).drafts == 2
@@ -228,8 +240,9 @@ def test_solutions_and_likes_are_those_of_one_person(sessions: sessionmaker[Sess
     with sessions.begin() as session:
         shown = solutions.list_solutions(session, viewer_id=user(session, "ada").id, limit=9)
         assert {(each.public_id, each.username, each.likes, each.liked) for each in shown} == {
-            (sent["lovelace"], "ada", 1, False), (sent["bo"], "bo", 1, True),
-        }  # fmt: skip
+            (sent["lovelace"], "ada", 1, False),
+            (sent["bo"], "bo", 1, True),
+        }
 
 
 @pytest.mark.usefixtures("people")
@@ -248,15 +261,19 @@ def test_memberships_results_and_what_is_taught_go_over(sessions: sessionmaker[S
         classes.join(session, both, user_id=ada.id, known_as="Ada", now=T0)
         for group in (both, hers):
             classes.join(session, group, user_id=other.id, known_as="A. L.", now=T0)
-        work = Assignment(
-            class_id=both.id, title="Sums", opens_at=T0, due_at=T0, counts="accepted", least_percent=0,
-            shows_hints=True, created_at=T0,
-        )  # fmt: skip
-        session.add(work)
+        work = add_assignment(session, both.id, (), now=T0, due_at=T0)
         contest = Contest(
-            slug="friday", title="Friday", description="", starts_at=T0, ends_at=T0 + timedelta(hours=1),
-            scoring="points", devices="emulator", owner_id=other.id, created_at=T0, settled_at=T0,
-        )  # fmt: skip
+            slug="friday",
+            title="Friday",
+            description="",
+            starts_at=T0,
+            ends_at=T0 + timedelta(hours=1),
+            scoring="points",
+            devices="emulator",
+            owner_id=other.id,
+            created_at=T0,
+            settled_at=T0,
+        )
         contests.set_challenges(contest, ["reduction"])
         session.add(contest)
         session.flush()
@@ -300,9 +317,7 @@ def test_memberships_results_and_what_is_taught_go_over(sessions: sessionmaker[S
 def test_what_cannot_be_merged(sessions: sessionmaker[Session]) -> None:
     with sessions.begin() as session:
         ada, other, bo = (user(session, name) for name in ("ada", "lovelace", "bo"))
-        create_submission(
-            session, user=bo, pack=FakePack(), device_key="emulator", mode="run", source="", now=T0
-        )  # fmt: skip
+        create_submission(session, user=bo, pack=FakePack(), device_key="emulator", mode="run", source="", now=T0)
         set_role(session, ROOT, other, Role.OPERATOR, now=T0)
         suspend_user(session, ROOT, ada, "spam", now=T0)
         for actor, one, into, why in (

@@ -30,9 +30,15 @@ def send(sessions: sessionmaker[Session]) -> Send:
     def create(user: User, *, mode: str = "submit", device: str = "emulator", max_waiting: int = 0) -> int:
         with sessions.begin() as session:
             return create_submission(
-                session, user=user, pack=FakePack(), device_key=device, mode=mode, source="s",
-                max_waiting=max_waiting, now=T0,
-            ).id  # fmt: skip
+                session,
+                user=user,
+                pack=FakePack(),
+                device_key=device,
+                mode=mode,
+                source="s",
+                max_waiting=max_waiting,
+                now=T0,
+            ).id
 
     return create
 

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session, sessionmaker
 
 from store.clock import utc_now
-from store.models import Assignment, Class, Submission, User
+from store.models import Class, Submission, User
 from store.people.accounts import set_email
 from store.submissions import create_submission
 from store.teaching import classes, rights
@@ -21,7 +21,8 @@ from store.teaching.roster import (
     claim_invitations,
     entries_by_user,
     section_of,
-)  # fmt: skip
+)
+from tests.assignments import add_assignment
 from tests.integration.store.test_submissions import PACK
 
 
@@ -36,13 +37,9 @@ def test_members_their_deadlines_and_their_grades(sessions: sessionmaker[Session
             classes.join(session, group, user_id=ada.id, known_as=name, now=now)
         assert [member.known_as for member in classes.list_members(session, group)] == ["Two"]
         assert classes.count_members(session, [group]) == {group.id: 1}
-        assignment = Assignment(
-            class_id=group.id, title="Sums", opens_at=now, due_at=now + timedelta(hours=1), counts="accepted",
-            least_percent=0, shows_hints=False, created_at=now,
-        )  # fmt: skip
-        classes.set_challenges(assignment, [PACK.slug, "softmax"])
-        session.add(assignment)
-        session.flush()
+        assignment = add_assignment(
+            session, group.id, [PACK.slug, "softmax"], now=now, due_at=now + timedelta(hours=1), shows_hints=False
+        )
         user = session.get_one(User, ada.id)
         sent = create_submission(
             session,

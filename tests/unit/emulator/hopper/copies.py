@@ -89,7 +89,7 @@ class TensorCopy:
 
     def places(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """(index in the box, index in the tensor) of its elements that lie in the tensor, outermost first."""
-        steps = self.steps or (1,) * self.rank
+        steps = self._steps
         counts = [-(-b // s) for b, s in zip(self.box, steps, strict=True)]
         found = []
         for index in itertools.product(*(range(c) for c in counts[::-1])):
@@ -99,8 +99,13 @@ class TensorCopy:
         return found
 
     @property
+    def _steps(self) -> tuple[int, ...]:
+        """Hardware ignores the step of the innermost dimension."""
+        return (1, *self.steps[1:]) if self.steps else (1,) * self.rank
+
+    @property
     def box_shape(self) -> tuple[int, ...]:
-        steps = self.steps or (1,) * self.rank
+        steps = self._steps
         return tuple(-(-b // s) for b, s in zip(self.box, steps, strict=True))[::-1]
 
 
@@ -110,21 +115,44 @@ def tensor_copies() -> list[TensorCopy]:
         TensorCopy("f32", (64,), (32,), (-8,)),
         TensorCopy("f32", (60,), (32,), (40,)),
         TensorCopy("u8", (64, 20), (32, 8), (16, 16)),
-        TensorCopy("u16", (40, 12), (16, 4), (-4, -1)),
+        TensorCopy("u16", (40, 12), (16, 4), (-8, -1)),
         TensorCopy("f16", (32, 6, 5), (16, 3, 2), (8, 4, 1)),
         TensorCopy("f32", (8, 5, 4, 3), (4, 2, 3, 2), (4, 1, 2, 2)),
         TensorCopy("f32", (8, 3, 3, 3, 4), (4, 2, 2, 2, 2), (0, 1, 1, -1, 3)),
-        TensorCopy("u32", (64, 32), (16, 16), (3, 5), steps=(1, 2)),
-        TensorCopy("u32", (64, 32), (32, 8), (2, 1), steps=(2, 3)),
+        TensorCopy("u32", (64, 32), (16, 16), (4, 5), steps=(1, 2)),
+        TensorCopy("u32", (64, 32), (32, 8), (4, 1), steps=(2, 3)),
     ]
     found += [TensorCopy("f16", (128, 64), (8 << mode, 32), (16, 3), mode) for mode in (1, 2, 3)]
     found += [TensorCopy("u8", (256, 64), (16 << mode, 64), (128, 10), mode) for mode in (1, 2, 3)]
     return found
 
 
+def tensor_stores() -> list[TensorCopy]:
+    """Hardware refuses stores that begin before the tensor."""
+    return [case for case in tensor_copies() if min(case.start) >= 0]
+
+
+def illegal_loads() -> list[TensorCopy]:
+    """The innermost coordinate does not lie at a multiple of 16 bytes."""
+    return [
+        TensorCopy("f32", (64,), (32,), (1,)),
+        TensorCopy("u16", (40, 12), (16, 4), (-4, 1)),
+        TensorCopy("u32", (64, 32), (16, 16), (3, 5), steps=(1, 2)),
+    ]
+
+
+def illegal_stores() -> list[TensorCopy]:
+    return [
+        *illegal_loads(),
+        TensorCopy("f32", (64,), (32,), (-8,)),
+        TensorCopy("f32", (64, 8), (32, 4), (0, -1)),
+        TensorCopy("f16", (40, 12), (16, 4), (28, 9), reduction="add"),
+    ]
+
+
 def tensor_reductions() -> list[TensorCopy]:
     return [
-        TensorCopy(kind, (40, 12), (16, 4), (28, 9), reduction=operation)
+        TensorCopy(kind, (40, 12), (16, 4), (32, 9), reduction=operation)
         for kind, operation in [
             ("f32", "add"),
             ("f16", "add"),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from emulator import CudaError
 from tests.unit.emulator.hopper import clusters, copies, eight_bits, products
 from tests.unit.emulator.hopper.device import Device, EmulatedDevice
 from tests.unit.emulator.jit.conftest import Machine, machine, session_machine
@@ -18,6 +19,7 @@ def device(machine: Machine) -> Device:
     return EmulatedDevice(machine)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", products.products(), ids=str)
 def test_wgmma(device: Device, case: products.Product) -> None:
     assert products.run_product(device, case) == ""
@@ -28,7 +30,7 @@ def test_a_tensor_map_loads(device: Device, case: copies.TensorCopy) -> None:
     assert copies.run_tensor_load(device, case) == ""
 
 
-@pytest.mark.parametrize("case", copies.tensor_copies(), ids=str)
+@pytest.mark.parametrize("case", copies.tensor_stores(), ids=str)
 def test_a_tensor_map_stores(device: Device, case: copies.TensorCopy) -> None:
     assert copies.run_tensor_store(device, case) == ""
 
@@ -36,6 +38,20 @@ def test_a_tensor_map_stores(device: Device, case: copies.TensorCopy) -> None:
 @pytest.mark.parametrize("case", copies.tensor_reductions(), ids=str)
 def test_a_tensor_map_reduces(device: Device, case: copies.TensorCopy) -> None:
     assert copies.run_tensor_store(device, case) == ""
+
+
+@pytest.mark.parametrize("case", copies.illegal_loads(), ids=str)
+def test_a_load_at_no_multiple_of_16_bytes_is_illegal(device: Device, case: copies.TensorCopy) -> None:
+    with pytest.raises(CudaError, match="cudaErrorIllegalInstruction"):
+        copies.run_tensor_load(device, case)
+
+
+@pytest.mark.parametrize("case", copies.illegal_stores(), ids=str)
+def test_a_store_at_no_multiple_of_16_bytes_or_before_the_tensor_is_illegal(
+    device: Device, case: copies.TensorCopy
+) -> None:
+    with pytest.raises(CudaError, match="cudaErrorIllegalInstruction"):
+        copies.run_tensor_store(device, case)
 
 
 @pytest.mark.parametrize("run", copies.SINGLE, ids=lambda run: run.__name__)

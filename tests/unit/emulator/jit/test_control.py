@@ -220,7 +220,7 @@ def test_both_sides_of_a_divergent_branch_are_counted(machine: Machine) -> None:
 
 
 def test_wrapping_indices_are_not_taken_for_consecutive_ones(machine: Machine) -> None:
-    """tid + x wraps in 32 bits in the middle of a warp before it is widened."""
+    """Widens tid + x after it wraps in 32 bits in the middle of a warp."""
     text = entry("""
         mov.u32 %t, %tid.x; ld.global.u32 %n, [%at+0]; mov.u32 %n, 4294967280; sub.u32 %n, %n, %ctaid.x;
         add.u32 %n, %n, %t; mul.wide.u32 %offset, %n, 1; cvt.u32.u64 %c, %offset; shr.u64 %offset, %offset, 32;

@@ -354,7 +354,9 @@ def test_asynchronous_copies_fill_with_zeros(machine: Machine, size: int) -> Non
 @pytest.mark.parametrize(
     ("instruction", "named"),
     [
-        ("tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [%a, {%r, %r}];", "tex.2d"),
+        ("tex.2dms.v4.f32.s32 {%f, %f, %f, %f}, [%a, {%r, %r, %r, %r}];", "its .2dms"),
+        ("tex.2d.v4.f32.f32 {%f, %f, %f, %f}, [%a, {%f, %f}], {%r, %r};", "tex.2d"),
+        ("sust.p.2d.v4.b32.trap [%a, {%r, %r}], {%r, %r, %r, %r};", "its .p"),
         (
             "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
             "[%r], [%a, {%r, %r, %r}], [%r], {%r};",

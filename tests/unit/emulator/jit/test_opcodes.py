@@ -17,6 +17,7 @@ BATCHES = batches()
 HERE = Path(__file__).parent
 RUNTIME = HERE.parents[2] / "integration" / "emulator" / "runtime"
 HOPPER = HERE.parent / "hopper"
+IMAGES = RUNTIME.parent / "images"
 
 
 @pytest.mark.exhaustive
@@ -44,9 +45,13 @@ ELSEWHERE = {
     HOPPER / "products.py": "wgmma",
     HOPPER / "copies.py": "elect stmatrix",
     HOPPER / "clusters.py": "mapa",
+    HERE / "test_images.py": "tex suld sust sured",
+    # Written by a template there, or in CUDA C++.
+    IMAGES / "model.py": "tld4 txq suq",
     RUNTIME / "test_recursion.py": "stackcheck",
     Path(__file__): "prefetch prefetchu discard applypriority createpolicy fence membar nanosleep pmevent ldu",
     # Programs in CUDA C++: device functions of the runtime, calls with parameters in registers.
+    RUNTIME.parent / "launches" / "test_nested.py": "call_device",
     RUNTIME / "test_kernels.py": "call_printf call_assertfail call_malloc call_free param bar barget",
 }
 # For targets beyond sm_80, accepted because they do nothing: launches do not overlap, and there are registers enough.

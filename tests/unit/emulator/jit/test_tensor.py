@@ -43,7 +43,7 @@ def fragment_b(matrix: np.ndarray, per: int) -> np.ndarray:
 
 
 def fragment_c(matrix: np.ndarray) -> np.ndarray:
-    """(32 lanes, elements)"""
+    """Returns the fragment of a matrix, of shape (32 lanes, elements)."""
     halves = [matrix[8 * h : 8 * h + 8].reshape(32, 2) for h in range(len(matrix) // 8)]
     return np.concatenate(halves, 1)
 
@@ -58,7 +58,7 @@ def run(machine: Machine, instruction: str, a: np.ndarray, b: np.ndarray, c: np.
 
 
 def floats(shape: tuple[int, int], dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """(patterns in the type, values as float64)"""
+    """Returns (patterns in the type, values as float64)."""
     values = np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
     if dtype == "f16":
         half = values.astype(np.float16)
@@ -248,3 +248,33 @@ def test_movmatrix(machine: Machine) -> None:
     got = data.copy()
     machine.run(text, "k", 1, 32, got)
     assert np.array_equal(got, data.T)
+
+
+@pytest.mark.parametrize(("a", "b"), [("e4m3", "e4m3"), ("e5m2", "e4m3"), ("e5m2", "e5m2")])
+def test_products_of_eight_bit_floats(machine: Machine, a: str, b: str) -> None:
+    """Whole numbers and quarters, which both types have, so that the sums are exact."""
+    drawn = np.random.default_rng(4).integers(-8, 9, size=(16 * 32 + 32 * 8)) / 4
+    left, right = drawn[: 16 * 32].reshape(16, 32), drawn[16 * 32 :].reshape(32, 8)
+    c = np.arange(16 * 8, dtype=np.float32).reshape(16, 8)
+    out = np.zeros((32, 4), np.float32)
+    instruction = f"mma.sync.aligned.m16n8k32.row.col.f32.{a}.{b}.f32"
+    given = [_eight_bits(left, a), _eight_bits(right, b)]
+    found = run(machine, instruction, fragment_a(given[0], 4), fragment_b(given[1], 4), fragment_c(c), out)
+    assert (found == fragment_c((_values(given[0], a) @ _values(given[1], b) + c).astype(np.float32))).all()
+
+
+def _values(bits: np.ndarray, type_: str) -> np.ndarray:
+    """The numbers of 8-bit patterns without NaN: sign, exponent and mantissa taken apart."""
+    width = {"e4m3": 3, "e5m2": 2}[type_]
+    bias = {"e4m3": 7, "e5m2": 15}[type_]
+    exponent, mantissa = (bits & 0x7F) >> width, bits & ((1 << width) - 1)
+    scaled = np.where(exponent == 0, mantissa * 2.0 ** (1 - bias - width), 0)
+    normal = (2.0**-width * mantissa + 1) * 2.0 ** (exponent.astype(np.float64) - bias)
+    return np.where(bits & 0x80, -1, 1) * np.where(exponent == 0, scaled, normal)
+
+
+def _eight_bits(values: np.ndarray, type_: str) -> np.ndarray:
+    """The patterns of the nearest numbers of a type."""
+    patterns = np.array([each for each in range(256) if each & 0x7F < {"e4m3": 0x7F, "e5m2": 0x7C}[type_]], np.uint8)
+    table = _values(patterns, type_)
+    return patterns[np.abs(values[..., None] - table).argmin(-1)]

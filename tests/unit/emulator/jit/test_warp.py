@@ -276,6 +276,26 @@ def test_reads_of_lanes_that_take_no_part_are_undefined(machine: Machine) -> Non
     assert seen[2] == seen[3]
 
 
+def test_a_whole_warp_that_its_mask_does_not_name(machine: Machine) -> None:
+    """All lanes are there, but those of the upper half take no part."""
+    got = run(machine, "shfl.sync.down.b32 %y, %x, 12, 31, 0xffff;", np.arange(32, dtype=np.uint32))
+    assert list(got[:4]) == [12, 13, 14, 15]
+    assert ((got[4:16] & 0x7F800000) >= 0x7E000000).all()
+    kinds = {finding.kind for finding in machine.runtime.take_report().findings}
+    assert kinds == {"illegal warp-sync mask", "undefined shuffle"}
+
+
+def test_halves_that_name_themselves(machine: Machine) -> None:
+    """As tiles of 16 threads do."""
+    body = """
+        setp.lt.u32 %p, %i, 16; mov.u32 %y, 0xffff0000; @%p mov.u32 %y, 0xffff;
+        shfl.sync.down.b32 %y, %x, 12, 0x101f, %y;
+    """
+    expected = [12, 13, 14, 15, *range(4, 16), 28, 29, 30, 31, *range(20, 32)]
+    assert list(run(machine, body, np.arange(32, dtype=np.uint32))) == expected
+    assert machine.runtime.take_report().findings == ()
+
+
 def test_why_a_lane_takes_no_part(machine: Machine) -> None:
     run(machine, "setp.ge.u32 %p, %i, 16; @%p exit; shfl.sync.bfly.b32 %y, %x, 16, 31, -1;", np.arange(32))
     (finding,) = machine.runtime.take_report().findings

@@ -35,8 +35,11 @@ def launch(
     registers: int = 32, shared_bytes: int = 0, critical: int = 0, barriers: int = 0, hottest_turns: int = 0,
     busiest_block: Counters | None = None, busiest_warp: Counters | None = None, **counts: int,
 ) -> LaunchStats:  # fmt: skip
-    """A launch of one-dimensional shape. Blocks and warps have as much to do as each other, but for the warp that
-    executes ``critical`` instructions, and what is told of the busiest."""
+    """Returns a launch of one-dimensional shape.
+
+    Blocks and warps have as much to do as each other, but for the warp that executes ``critical`` instructions, and
+    what is said of the busiest.
+    """
     warps = blocks * -(-threads // 32)
     of_longest = max(critical / (totals.total_warp_instructions or 1), 1 / warps)
     profile = LaunchProfile(

@@ -74,6 +74,24 @@ def test_a_host_that_only_asks_for_launches_takes_no_time():
     assert program_time(groups[:1], H200, Transfers(host_ns=900_000)).seconds > 900e-6
 
 
+def test_a_host_that_read_from_the_device_may_not_compute_in_its_allowance():
+    groups = group_launches([streaming(1 << 12)])
+    moved = {"reads": 1, "read_bytes": 4000, "writes": 1, "written_bytes": 4}
+    idle = program_time(groups, H200, Transfers(**moved)).seconds
+    asking_s = 3 * H200.launch.each_s
+    assert program_time(groups, H200, Transfers(**moved, host_ns=10_000)).seconds == idle
+    computed = program_time(groups, H200, Transfers(**moved, host_ns=30_000)).seconds
+    assert computed == pytest.approx(idle + 30e-6 - 5e-6 - asking_s)
+    # It hides nothing behind a kernel that takes no longer than it.
+    beside = program_time(groups, H200, Transfers(**moved, host_ns=10_000, overlapped_host_ns=20_000)).seconds
+    assert beside >= idle + 10e-6
+    # Of one that knows nothing of the device, this is noise.
+    writing = Transfers(writes=1, written_bytes=4)
+    assert program_time(groups, H200, dataclasses.replace(writing, host_ns=30_000)) == program_time(
+        groups, H200, writing
+    )
+
+
 def test_nothing_launched_is_an_empty_call():
     found = program_time((), H200)
     assert found.seconds == H200.launch.first_s
@@ -86,9 +104,15 @@ def test_launches_without_profiles_are_left_out():
 
 def test_copies_and_memsets_cost_their_bytes_and_a_launch_each():
     moved = Transfers(
-        writes=2, written_bytes=64_000_000, reads=1, read_bytes=32_000_000, copies=1, copied_bytes=43_000_000, fills=3,
+        writes=2,
+        written_bytes=64_000_000,
+        reads=1,
+        read_bytes=32_000_000,
+        copies=1,
+        copied_bytes=43_000_000,
+        fills=3,
         filled_bytes=4_300_000,
-    )  # fmt: skip
+    )
     empty, found = (program_time((), H200, transfers) for transfers in (Transfers(), moved))
     moving_s = (64e6 + 32e6) / H200.host_link_bytes_per_s + (2 * 43e6 + 4.3e6) / H200.memory.dram_bytes_per_s
     assert found.seconds - empty.seconds == pytest.approx(moving_s + 7 * H200.launch.each_s)

@@ -107,11 +107,18 @@ def test_loads_that_masks_leave_out_are_told_in_triton(lanes: float, told: str):
 
 
 def test_advice_is_in_the_words_of_the_language():
-    totals = counters({"load": 1 << 18, "local": 1 << 18, "shared": 1 << 18, "atomic": 1 << 18}, active=10,
-        global_requests=1 << 18, global_sectors=1 << 23, global_sectors_ideal=1 << 20, atomics=1 << 23,
-        atomic_serialized=1 << 22, shared_wavefronts=1 << 20, shared_wavefronts_ideal=1 << 18,
+    totals = counters(
+        {"load": 1 << 18, "local": 1 << 18, "shared": 1 << 18, "atomic": 1 << 18},
+        active=10,
+        global_requests=1 << 18,
+        global_sectors=1 << 23,
+        global_sectors_ideal=1 << 20,
+        atomics=1 << 23,
+        atomic_serialized=1 << 22,
+        shared_wavefronts=1 << 20,
+        shared_wavefronts_ideal=1 << 18,
         global_load_lanes=1 << 23,
-    )  # fmt: skip
+    )
     lines = (LineProfile("kernel.py", 14, totals),)
     stats = launch(totals, blocks=100, threads=128, lines=lines, registers=200, dram_bytes=1 << 28)
     in_cuda, in_triton = (modelled_time(stats, H200, wording).why for wording in (CUDA, TRITON))
@@ -182,9 +189,15 @@ def test_what_others_find_in_the_l2_makes_no_block_wait_less_for_dram():
         alone = counters({"load": 1 << 12}, global_loads=1 << 12, missed_loads=1 << 12, l2_sectors=1 << 14)
         totals = dataclasses.replace(alone, l2_sectors=(1 << 14) + of_others)
         found = launch(
-            totals, blocks=132, threads=32, dram_bytes=32 << 14, busiest_block=alone, busiest_warp=alone,
-            dram_loads=1 << 12, critical_warp_dram_loads=1 << 12,
-        )  # fmt: skip
+            totals,
+            blocks=132,
+            threads=32,
+            dram_bytes=32 << 14,
+            busiest_block=alone,
+            busiest_warp=alone,
+            dram_loads=1 << 12,
+            critical_warp_dram_loads=1 << 12,
+        )
         return modelled_time(found, H200).parts["latency"]
 
     assert latency(1 << 20) == latency(0)

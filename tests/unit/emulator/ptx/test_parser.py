@@ -22,6 +22,19 @@ def body(text: str, declarations: str = "") -> list[Instruction]:
 REGISTERS = ".reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>; .reg .f32 %f<5>;\n"
 
 
+@pytest.mark.parametrize("version", ["1.0", "6.5", "8.7", "9.2"])
+def test_versions_of_ptx(version: str) -> None:
+    assert parse_module(HEADER.replace("9.0", version)).version == version
+
+
+def test_a_version_of_a_later_toolkit_or_of_none() -> None:
+    with pytest.raises(Unsupported, match=r"^PTX of version 10\.1: build the program with nvcc 13"):
+        parse_module(HEADER.replace("9.0", "10.1"))
+    for version in ("0.9", "9", "9.x", "latest"):
+        with pytest.raises(PtxError, match=f"^.version {version}: there is no such version of PTX$"):
+            parse_module(HEADER.replace("9.0", version))
+
+
 def test_operands_are_classified() -> None:
     (one,) = body(REGISTERS + "@!%p1 ld.global.v2.u32 {%r1, _}, [%rd1+-8];")
     assert one.name == "ld.global.v2.u32"
@@ -171,3 +184,15 @@ def test_what_is_not_ptx_is_refused(text: str) -> None:
 def test_a_branch_to_nowhere_is_refused() -> None:
     with pytest.raises(PtxError, match="nowhere"):
         build_program(parse_module(HEADER + ".visible .entry k() { bra nowhere; }"), "k")
+
+
+def test_a_branch_to_a_register_is_refused() -> None:
+    with pytest.raises(PtxError, match="not a label"):
+        build_program(parse_module(HEADER + ".visible .entry k() { .reg .b32 %r<2>; bra %r1; }"), "k")
+
+
+def test_an_argument_that_is_not_a_variable_is_refused() -> None:
+    callee = ".func f(.param .b32 a) { ret; }"
+    kernel = ".visible .entry k() { .reg .b32 %r<2>; call.uni f, (%r1); ret; }"
+    with pytest.raises(PtxError, match="not a parameter"):
+        build_program(parse_module(HEADER + callee + kernel), "k")

@@ -86,8 +86,10 @@ def arithmetic(i: Instruction, bits: Sequence[int]) -> int:
 
 
 def with_carry(i: Instruction, bits: Sequence[int], carry: int) -> tuple[int, int]:
-    """(result, carry out) of add, sub and mad, with ``.cc`` or as ``addc``, ``subc``, ``madc``; a subtraction adds the
-    complement, and one, or what was carried."""
+    """Returns (result, carry out) of add, sub and mad, with ``.cc`` or as ``addc``, ``subc``, ``madc``.
+
+    A subtraction adds the complement, and one, or what was carried.
+    """
     type_ = i.type
     width = type_.bits
     incoming = carry if i.opcode.endswith("c") else 0

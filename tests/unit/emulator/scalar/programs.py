@@ -72,7 +72,7 @@ class Program:
         return out, np.frombuffer(bytes(areas[2]), np.uint64)
 
     def difference(self, out: np.ndarray[Any, Any], sums: np.ndarray[Any, Any]) -> str:
-        """ "" or where what a device gave is not what it must be."""
+        """Returns where the results of a device are not what they must be; "" if nowhere."""
         wanted, wanted_sums = self.expected()
         wrong = np.argwhere(out != wanted)
         if len(wrong):

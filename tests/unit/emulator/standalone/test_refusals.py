@@ -99,7 +99,7 @@ def test_a_program_without_cuda() -> None:
     "options",
     [
         *(("--memory", "3X"), ("--memory", "0"), ("--time-limit", "-1"), ("--time-limit", "nan"), ("--gpu", "voodoo2")),
-        *(("--threads", "0"), ("--error-exitcode", "256"), ("--check=some",), ()),
+        *(("--threads", "0"), ("--error-exitcode", "256"), ("--check=some",), ("--format=xml",), ()),
     ],
 )
 def test_mistakes_in_the_options(options: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +148,7 @@ def test_the_package_stands_alone_and_is_light() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
 
     assert done.stdout.startswith("[]\n")
-    for option in ("--json", "--check", "--profile", "--gpu", "--memory", "--time-limit", "--schedule", "--cache"):
+    for option in ("--format", "--check", "--profile", "--gpu", "--memory", "--time-limit", "--schedule", "--cache"):
         assert option in done.stdout
     assert done.stdout.endswith("0\n")
 

@@ -10,7 +10,7 @@ import pytest
 from judge.backends.cuda.backend import CudaBackend
 from judge.backends.registry import BUILTIN_BACKENDS, UnknownDevice, UnknownKind
 from judge.errors import Cancelled
-from judge.gpu import catalog
+from judge.gpu import discovery
 from judge.judgement import DeviceInfo
 from judge.kinds import KINDS, check_kind
 from judge.settings import JudgeSettings
@@ -22,7 +22,7 @@ find_device = BUILTIN_BACKENDS.find_device
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "probe_cuda", lambda _: catalog.CudaProbe(GPUS, ""))
+    monkeypatch.setattr(discovery, "find_gpus", lambda _: discovery.FoundGpus(GPUS, ""))
 
 
 def test_every_registered_kind_has_the_backend_of_its_name() -> None:
@@ -52,7 +52,7 @@ def test_the_emulator_is_everywhere_and_says_what_it_runs_on() -> None:
 
 
 def test_whoever_wants_the_emulator_does_not_wait_for_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "probe_cuda", lambda _: pytest.fail("GPUs were looked for"))
+    monkeypatch.setattr(discovery, "find_gpus", lambda _: pytest.fail("GPUs were looked for"))
     assert find_device("emulator", SETTINGS).key == "emulator"
 
 
@@ -78,7 +78,7 @@ def test_an_unknown_device_names_the_nearest(name: str, near: str) -> None:
 
 
 def test_without_a_driver_the_reason_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog.Path, "exists", lambda _: False)
+    monkeypatch.setattr(discovery.Path, "exists", lambda _: False)
     with pytest.raises(UnknownDevice, match="no NVIDIA driver"):
         find_device("cuda:0", SETTINGS)
 

@@ -26,6 +26,8 @@ def answer(request: dict[str, object]) -> dict[str, object]:
     with LOG.open("a") as log:
         log.write(f"{request['do']} {request['mode']} {device['key']} {source}\n")
     name, _, what = source.partition(":")
+    if request["do"] in ("build null", "time null"):
+        return {"built": True}
     if what == "dies" or (what == "dies once" and first_time(name)):
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "unknown":

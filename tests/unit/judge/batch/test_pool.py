@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,6 +74,30 @@ def test_a_gpu_gets_only_what_is_built(log: Path) -> None:
     judged = next(number for number, line in enumerate(lines) if line.startswith("judge") and line.endswith(" a:"))
     assert lines.index("build submit gpu-0 a:") < judged
     assert not any(line.startswith("judge") and "b:" in line for line in lines)
+
+
+def test_gpus_time_the_null_kernel_of_a_challenge_while_there_is_nothing_else_for_them(log: Path) -> None:
+    """The kernels are read when both GPUs have timed it."""
+
+    def kernels() -> Iterator[str]:
+        yield "a:does not compile"
+        until = time.monotonic() + 60
+        while log.read_text().count("time null") < 2 if log.exists() else True:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        yield "b:"
+
+    found = judge(kernels(), *GPUS)
+    assert found["b"].verdict is Verdict.ACCEPTED
+    asked = [line.removesuffix(" a:does not compile") for line in log.read_text().splitlines() if " null " in line]
+    assert asked[0] == "build null submit gpu-0"
+    assert sorted(asked[1:]) == ["time null submit gpu-0", "time null submit gpu-1"]
+
+
+def test_without_times_no_null_kernel_is_timed(log: Path) -> None:
+    judge(["a:", "b:"], GPUS[0], beside=2)
+    judge(["c:"], EMULATOR)
+    assert " null " not in log.read_text()
 
 
 def test_kernels_without_times_share_a_gpu(log: Path) -> None:

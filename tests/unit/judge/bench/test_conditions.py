@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from judge.bench import conditions
-from judge.bench.conditions import HostLoad, processor_for_timing
+from judge.bench.conditions import HostLoad, processor_for_timing, reserved_processors
 
 
 @pytest.fixture
@@ -32,6 +32,16 @@ def test_a_processor_is_released(processors: set[int], tmp_path: Path) -> None:
             assert none_left is None
         for one in held:
             one.__exit__(None, None, None)
+
+
+@pytest.mark.usefixtures("processors")
+def test_what_others_have_reserved_is_known(tmp_path: Path) -> None:
+    assert reserved_processors(tmp_path) == set()
+    with processor_for_timing(tmp_path) as one:
+        with processor_for_timing(tmp_path) as other:
+            assert reserved_processors(tmp_path) == {one, other}
+        assert reserved_processors(tmp_path) == {one}
+        assert reserved_processors(tmp_path) == {one}, "looking takes none away"
 
 
 def test_no_processor_is_reserved_if_there_are_few(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

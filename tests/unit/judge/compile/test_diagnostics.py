@@ -39,6 +39,17 @@ def test_ptxas_chatter_is_not_for_the_log_but_its_errors_are() -> None:
     assert readable_log(raw, limit_bytes=1000) == "ptxas error   : Entry function '_Z1kPi' uses too much shared data"
 
 
+def test_a_launch_from_a_kernel_is_refused_in_words_of_the_judge() -> None:
+    raw = (
+        b"kernel.cu(2): error: kernel launch from __device__ or __global__ functions "
+        b"requires separate compilation mode\n"
+        b"  __attribute__((global)) void p() { c<<<1, 1>>>(); }\n\n"
+    )
+    log = readable_log(raw, limit_bytes=1000)
+    assert headline(log).startswith("Kernels of a submission cannot launch kernels")
+    assert "kernel.cu(2): error:" in log
+
+
 def test_a_cut_is_announced() -> None:
     text = "\n".join(f"line {number}" for number in range(100))
     cut = capped(text, 120)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import ctypes
+import importlib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,8 +72,38 @@ def test_names_that_python_keeps_for_itself_are_changed() -> None:
 @pytest.mark.parametrize("slug", ["gemm", "softmax", "top-k", "adam-step", "fp8-gemm"])
 def test_the_package_is_python(slug: str) -> None:
     call = call_of(load_pack(CHALLENGES / slug))
-    files = torch_package(call, b'#include "a.cuh"\n// gpujudge: file=a.cuh\nint a;\n')
+    files = torch_package(call, b'#include "a.cuh"\n// gpujudge: file=a.cuh\nint a;\n', "compute_80")
     assert files[f"{call.name}/csrc/a.cuh"] == b"int a;\n"
     for path, content in files.items():
         if path.endswith(".py"):
             ast.parse(content)
+
+
+@pytest.mark.parametrize(
+    ("arch", "code"), [("compute_80", []), ("sm_90", ["compute_90a,code=sm_90a"]), ("sm_86", ["compute_86,code=sm_86"])]
+)
+def test_the_package_is_compiled_as_the_kernel_was_judged(arch: str, code: list[str]) -> None:
+    """With device lambdas, say; and where a GPU was named with that GPU's own instructions."""
+    call = call_of(load_pack(CHALLENGES / "gemm"))
+    files = torch_package(call, b"int a;\n", arch)
+    names: dict[str, Any] = {"__file__": "extension.py"}
+    exec(files["gemm/extension.py"], names)
+    options = names["NVCC"]
+    assert {"-O3", "--extended-lambda", f"-std={call.pack.build.std}", "-U__CUDA_NO_HALF_OPERATORS__"} <= {*options}
+    assert [option.partition("arch=")[2] for option in options if "arch=" in option] == code
+
+
+def test_the_package_finds_the_functions_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which nothing links to a kernel that makes tensor maps."""
+    files = torch_package(call_of(load_pack(CHALLENGES / "gemm")), b"int a;\n", "sm_90")
+    folder = tmp_path / "exported_gemm"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "extension.py").write_bytes(files["gemm/extension.py"])
+    (folder / "_C.py").write_text("launch = None\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    loaded: list[tuple[str, int]] = []
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, mode: loaded.append((name, mode)))
+    extension = importlib.import_module("exported_gemm.extension").extension()
+    assert loaded == [("libcuda.so.1", ctypes.RTLD_GLOBAL)]
+    assert extension.__name__ == "exported_gemm._C"

@@ -21,7 +21,7 @@ CHALLENGES = ROOT / "challenges"
 @pytest.mark.parametrize(
     ("share", "medal"),
     [(None, None), (0.1, None), (0.3, "bronze"), (0.41, "silver"), (0.71, "silver"), (0.73, "gold")],
-)  # fmt: skip
+)
 def test_a_medal_is_a_part_of_what_our_best_kernel_reaches(share: float | None, medal: str | None) -> None:
     assert Medals.below(0.8).earned(share) == medal
 

@@ -29,7 +29,7 @@ def test_a_build_sees_the_toolkit_and_no_python() -> None:
 def test_a_runner_sees_its_own_packages_of_the_checkout_and_nothing_beside_them() -> None:
     made = run_policy(RunLimits())
     ours = [Path(target).relative_to(ROOT) for target in targets(made) if Path(target).is_relative_to(ROOT)]
-    assert set(map(str, ours)) - {".venv"} == {"judge/__init__.py", "judge/wire", "judge/runner", "emulator"}
+    assert set(map(str, ours)) - {".venv"} == {"judge/__init__.py", "judge/wire", "judge/runner", "emulator", "records"}
     assert all(bind.kind == "ro" for bind in made.binds)
 
 

@@ -21,7 +21,7 @@ _ANY = max(os.sched_getaffinity(0))
 
 
 def _is_permitted() -> bool:
-    with real_time.real_time_thread(away_from=_ANY) as permitted:
+    with real_time.real_time_thread(away_from={_ANY}) as permitted:
         return permitted
 
 
@@ -31,7 +31,7 @@ permitted = pytest.mark.skipif(not _is_permitted(), reason="real-time scheduling
 @permitted
 def test_the_thread_goes_first_and_nothing_that_it_starts() -> None:
     processors = os.sched_getaffinity(0)
-    with real_time.real_time_thread(away_from=_ANY) as is_first:
+    with real_time.real_time_thread(away_from={_ANY}) as is_first:
         assert is_first
         assert os.sched_getscheduler(0) == os.SCHED_RR | os.SCHED_RESET_ON_FORK
         assert os.sched_getaffinity(0) == processors - {_ANY} or len(processors) == 1
@@ -41,8 +41,10 @@ def test_the_thread_goes_first_and_nothing_that_it_starts() -> None:
         thread.join()
         process = subprocess.run(
             [sys.executable, "-S", "-c", "import os; print(os.sched_getscheduler(0))"],
-            check=True, capture_output=True, text=True,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         assert [*started, int(process.stdout)] == [_ORDINARY] * 2
     assert os.sched_getscheduler(0) == _ORDINARY
     assert os.sched_getaffinity(0) == processors
@@ -103,7 +105,7 @@ def test_where_it_is_not_permitted_nothing_changes(monkeypatch: pytest.MonkeyPat
         raise OSError(errno.EPERM, "not permitted")
 
     monkeypatch.setattr(os, "sched_setscheduler", refuse)
-    with real_time.real_time_thread(away_from=_ANY) as is_first:
+    with real_time.real_time_thread(away_from={_ANY}) as is_first:
         assert not is_first
         assert _ANY not in os.sched_getaffinity(0) or len(os.sched_getaffinity(0)) == 1
     assert not real_time.schedule_in_real_time(os.getpid())

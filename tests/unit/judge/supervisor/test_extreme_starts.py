@@ -40,6 +40,10 @@ COMPARED = f"""{HEAD}\t.loc 1 7 1
 \tselp.f32 \t%f1, %f2, %f1, %p1;
 }}
 """
+BOUNDED = f"""{HEAD}\t.loc 1 5 1
+\tmin.s32 \t%r1, %r2, 8;
+}}
+"""
 MASKED = f"""{HEAD}\tmov.b32 \t%r2, 0;
 \tmov.u32 %r1, %r2;
 \t@%p1 ld.global.b32 {{ %r1 }}, [ %rd1 + 0 ];
@@ -78,6 +82,11 @@ def test_a_masked_load_brings_the_number_to_a_minimum() -> None:
 )
 def test_nothing_is_tried_without_a_start(text: str) -> None:
     assert list(trials([text], ONE_FILE)) == []
+
+
+def test_a_bound_is_told_as_one() -> None:
+    told = "the minimum on line 5 lets no number above 8 through; without this bound, the answer is right"
+    assert blamed([BOUNDED], ONE_FILE, lambda _: True, CUDA) == told
 
 
 def test_who_is_blamed_makes_the_answer_right() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judge.judgement import MemoryFault, Mismatch
-from judge.supervisor.likely_causes import in_order, rounding, with_precision
+from judge.supervisor.likely_causes import in_order, rounding, start_of_atomic, with_precision
 
 
 def _bytes(expected: tuple[int, ...], got: tuple[int, ...], largest: float = 1.0) -> Mismatch:
@@ -27,6 +27,11 @@ def _bytes(expected: tuple[int, ...], got: tuple[int, ...], largest: float = 1.0
 )
 def test_wrong_rounding_of_half_way_cases(mismatch: Mismatch, told: bool) -> None:
     assert bool(rounding(mismatch)) is told
+
+
+def test_an_answer_that_a_pack_refused_without_numbers_has_no_start() -> None:
+    refused = Mismatch("q", (), (), (), 4, 4, None, None, "no assignment of the points has these centers")
+    assert start_of_atomic(refused, b"", "") == ""
 
 
 def test_faults_are_told_by_block_and_thread() -> None:

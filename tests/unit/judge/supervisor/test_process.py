@@ -62,9 +62,13 @@ class ScriptedJail:
 
 
 def _runner(
-    script: Script, *, ending: JailExit | None = None, cancelled: Callable[[], bool] = lambda: False,
-    failure: JailUnavailable | None = None, said: bytes = b"",
-) -> RunnerProcess:  # fmt: skip
+    script: Script,
+    *,
+    ending: JailExit | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    failure: JailUnavailable | None = None,
+    said: bytes = b"",
+) -> RunnerProcess:
     default = JailExit(0, None, 1.0, None, None, False, False)
 
     def launcher(fds: Sequence[int], output_fd: int) -> ScriptedJail:

@@ -396,6 +396,23 @@ def test_a_wrong_answer_is_shown_with_the_race_that_made_it() -> None:
     assert other == RacingAccess("kernel.cu", 9, (32, 0, 0), (3, 0, 0), is_write=False)
 
 
+def test_a_race_comes_before_small_errors_which_are_not_called_imprecise() -> None:
+    imprecise = dataclasses.replace(
+        WRONG, message=f"imprecise: largest error 3.4 times the allowed one; {WRONG.message}", imprecise=3.4
+    )
+    found = with_checks(_call(mismatch=imprecise), FetchReply((0, 0, 0), ReportClaim(faults=(RACE,))))
+    assert found.message == f"{RACE.message}; {WRONG.message}"
+    assert found.mismatch == WRONG
+    # A race that changes no answer explains none.
+    same = with_checks(
+        _call(mismatch=imprecise),
+        FetchReply((0, 0, 0), ReportClaim(faults=(RACE,))),
+        is_same_in_all_orders=lambda: True,
+    )
+    assert same.message.startswith(imprecise.message)
+    assert same.mismatch == imprecise
+
+
 EARLY = FaultClaim(
     "race with the host", True, "race with the host at kernel.cu:8: it writes a, which the host reads before", "k",
     "/tmp/kernel.cu", 8, (0, 0, 0), (0, 0, 0), PartyClaim("", 0, (0, 0, 0), (0, 0, 0), False), (0x99, 0x40),
@@ -423,6 +440,12 @@ def test_faults_known_before_the_checks_are_not_repeated() -> None:
     assert with_checks(wrong, FetchReply((0, 0, 0), None)) == wrong
 
 
+def test_what_is_said_is_not_said_of_another_block() -> None:
+    wrong = with_checks(_call(mismatch=WRONG), FetchReply((0, 0, 0), ReportClaim(faults=(RACE,))))
+    elsewhere = dataclasses.replace(RACE, message=f"{RACE.message} of another block", block=(7, 0, 0))
+    assert with_checks(wrong, FetchReply((0, 0, 0), ReportClaim(faults=(elsewhere,)))) == wrong
+
+
 def _conflict(file: str) -> FaultClaim:
     return FaultClaim("conflicting stores", True, f"conflicting stores at {file}:6", "k", file, 6, (1, 0, 0), (0, 0, 0))
 
@@ -433,6 +456,18 @@ def test_lanes_that_overwrite_each_other_decide_no_verdict(file: str) -> None:
         FINE, FetchReply((0, 0, 0), ReportClaim(faults=(_conflict(file),))), NAMES, 2.0, lambda: None
     )
     assert right == Outcome(Verdict.ACCEPTED)
+
+
+def test_messages_about_triton_code_have_its_words() -> None:
+    story = "it reads byte 0 of cudaMalloc #6, and there is no __syncthreads() or __syncwarp() between them"
+
+    def told(file: str) -> str:
+        claim = FaultClaim("race", False, story, "k", file, 3, (0, 0, 0), (0, 0, 0))
+        (fault,) = _call(fetched=FetchReply((0, 0, 0), ReportClaim(faults=(claim,))), mismatch=WRONG).memory_errors
+        return fault.message
+
+    assert told("kernel.cu") == story
+    assert told("kernel.py") == "it reads byte 0 of scratch array #6, and there is no tl.debug_barrier() between them"
 
 
 def test_a_note_explains_a_wrong_answer_after_all_else() -> None:

@@ -22,7 +22,11 @@ from judge.verify.ledger import (
 from judge.verify.versions import check_version
 
 
-def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Path) -> None:
+def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Path, edit: Callable[..., Path]) -> None:
+    # A benchmark long enough for a GPU by its operations: a full verification makes its inputs.
+    edit('flops = "N"', 'flops = "10_000*N"')
+    edit("{ max = 100_000_000", "{ max = 1_000_000")
+    edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
     quick = verify_pack(pack_directory).entry
     entry = verify_pack(pack_directory, effort=Effort.FULL).entry
     assert quick is not None
@@ -55,6 +59,16 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     assert efforts_on_record([pack_directory]) == {}
 
 
+def test_calls_of_libraries_do_not_count(edit: Callable[..., Path]) -> None:
+    directory = edit("[bench]", "[bench]")
+    before = Digests.of(directory)
+    (directory / "baselines.py").write_text("def eager(x, y, N):\n    return x\n")
+    edit("[bench]", '[baselines]\neager = { library = "PyTorch eager" }\n\n[bench]')
+    assert Digests.of(directory) == before
+    (directory / "helpers.py").write_text("X = 1\n")
+    assert Digests.of(directory) != before
+
+
 @pytest.mark.parametrize(
     ("name", "before", "after"),
     [
@@ -64,7 +78,7 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
         ("a.cu", "int a; // one\n/* two\n lines */ int b;\n", "int a;\n int b;\n"),
         ("a.cpp", 'auto a = R"(// text)"; // comment\n', 'auto a = R"(// text)";\n'),
     ],
-)  # fmt: skip
+)
 def test_comments_and_docstrings_do_not_count(name: str, before: str, after: str, tmp_path: Path) -> None:
     codes = []
     for text in (before, after):

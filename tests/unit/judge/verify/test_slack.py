@@ -20,6 +20,11 @@ def test_a_softmax_lets_pass_neither_codes_of_16_bits_nor_inputs_left_out(packs:
     assert (found["input"].zeroed, found["input"].copied, found["output"].unwritten) == (0.0, 0.0, 0.0)
 
 
+def test_an_input_that_the_reference_does_not_take_is_refused(packs: dict[str, Pack]) -> None:
+    found = slack_of(packs["spmv-csr"], "m-33-n-65-nnz-700")
+    assert (found["row_offsets"].zeroed, found["row_offsets"].copied) == (0.0, 0.0)
+
+
 def test_bits_are_those_that_are_kept() -> None:
     values = np.array([1.0, 1.25, 3.0, -0.1, np.inf], np.float32)
     assert with_bits(values, 2).tolist()[:3] == [1.0, 1.0, 3.0]

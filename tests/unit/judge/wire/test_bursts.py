@@ -24,9 +24,15 @@ from judge.wire.messages import RunReply
 from judge.wire.recipe import Changes, Kind, Planted, Recipe
 
 RECIPE = Recipe(
-    Kind.NORMAL, Element.FLOAT16, (1, 2), 0.5, 0.25,
-    sentinels=Planted(5, b"\1" * 8, b"\2" * 8, (3, 4)), changes=Changes(7, (5, 6), (7, 8)), pool=1 << 39,
-)  # fmt: skip
+    Kind.NORMAL,
+    Element.FLOAT16,
+    (1, 2),
+    0.5,
+    0.25,
+    sentinels=Planted(5, b"\1" * 8, b"\2" * 8, (3, 4)),
+    changes=Changes(7, (5, 6), (7, 8)),
+    pool=1 << 39,
+)
 SLOT = TimedSlot(size=12, shift=4096, recipe=RECIPE)
 CALL = TimedCall((SLOT, TimedSlot(size=8, output_offset=4096, digests_offset=8192, fill=255), TimedSlot(b"12345678")))
 DIGEST = bytes(range(32))

@@ -54,8 +54,14 @@ def test_fields_come_back() -> None:
     payload = Writer().u8(255).u32(2**32 - 1).i32(-5).u64(2**64 - 1).f64(0.1).text("größe").raw(b"xy").payload()
     r = Reader(payload)
     assert (r.u8(), r.u32(), r.i32(), r.u64(), r.f64(), r.text(), r.raw(2)) == (
-        255, 2**32 - 1, -5, 2**64 - 1, 0.1, "größe", b"xy",
-    )  # fmt: skip
+        255,
+        2**32 - 1,
+        -5,
+        2**64 - 1,
+        0.1,
+        "größe",
+        b"xy",
+    )
     r.end()
 
 

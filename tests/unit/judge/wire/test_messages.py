@@ -31,8 +31,14 @@ FAULT = FaultClaim(
 RACE = dataclasses.replace(FAULT, other=PartyClaim("kernel.cu", 9, (7, 8, 9), (1, 1, 1), True))
 EXTENT = ExtentClaim("k", "kernel.cu", 1, 4, 260, 9, False, ((1, 2, 3), (4, 5, 6)), ((7, 8, 9), (1, 1, 1)))
 START = StartRequest(
-    "judge.runner.emulator", 1, "/lib.so", 2, 7, 8, True,
-)  # fmt: skip
+    "judge.runner.emulator",
+    1,
+    "/lib.so",
+    2,
+    7,
+    8,
+    True,
+)
 LOAD = LoadRequest(
     (ArgumentSpec("A", Role.IN, Element.FLOAT32), ArgumentSpec("N", Role.SCALAR, Element.INT32)),
     3,

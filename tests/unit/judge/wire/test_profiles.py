@@ -16,9 +16,16 @@ from judge.wire.profiles import LineClaim, ProfileClaim, pack_profiles, unpack_p
 COUNTERS = tuple(range(profiles.COUNTERS))
 LINE = LineClaim("kernel.cu", 14, COUNTERS)
 CLAIM = ProfileClaim(
-    "add", (3, 2, 1), (32, 4, 1), 2, COUNTERS, tuple(range(1, len(profiles.KERNEL_COUNTS) + 1)), (LINE, LINE),
-    COUNTERS[::-1], COUNTERS[1:] + COUNTERS[:1],
-)  # fmt: skip
+    "add",
+    (3, 2, 1),
+    (32, 4, 1),
+    2,
+    COUNTERS,
+    tuple(range(1, len(profiles.KERNEL_COUNTS) + 1)),
+    (LINE, LINE),
+    COUNTERS[::-1],
+    COUNTERS[1:] + COUNTERS[:1],
+)
 
 
 def packed(*claims: ProfileClaim) -> bytes:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 from emulator.fat_binaries import fat_binaries
@@ -27,6 +29,22 @@ def test_its_kernels_are_found_as_those_of_a_native_program() -> None:
     found = fat_binaries(pack_program(PythonProgram(b"source", 80, KERNELS)))
     images = [image for binary in found for image in ptx_images(binary)]
     assert [(image.architecture, image.text.encode()) for image in images] == [(80, each.image) for each in KERNELS]
+
+
+def test_its_containers_have_the_flags_of_nvcc_for_64_bits_and_linux() -> None:
+    (binary, _) = fat_binaries(pack_program(PythonProgram(b"source", 80, KERNELS)))
+    # Behind the header of the container: kind, version, header size, and, 40 bytes on, the flags.
+    assert struct.unpack_from("<HHI", binary, 16) == (1, 0x101, 64)
+    assert struct.unpack_from("<Q", binary, 16 + 40) == (0x11,)
+
+
+def test_a_native_program_is_none() -> None:
+    """Of which a reader that goes by places alone would find sections, too."""
+    data = bytearray(pack_program(PythonProgram(b"source", 80, KERNELS)))
+    at = data.index(b".gpujudge.python\0")
+    data[at : at + 16] = b".gnu.hash.python"
+    with pytest.raises(FrameError, match="not a program in Python"):
+        unpack_program(bytes(data))
 
 
 def test_machine_code_is_kept_as_such() -> None:

@@ -28,8 +28,11 @@ def test_every_name_in_the_repository_is_known() -> None:
     """Those in the Compose file, units, scripts, documents and tests, too: whoever sets them must not be refused."""
     found = subprocess.run(
         ["git", "grep", "-hoIE", _NAME, "--", ".", ":!CHANGELOG.md", ":!*test_environment.py"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if found.returncode not in (0, 1):
         pytest.skip("this is no clone")
     stems = {name.removeprefix("GPUJUDGE_") for name in found.stdout.split()}
@@ -94,13 +97,13 @@ def test_an_example_of_each_setting_is_one(
         ("WEB_PROCESSES", "4", "GPUJUDGE_REDIS_URL=redis://localhost:6379/0", ""),
         ("GITHUB_CLIENT_ID", "x", "GPUJUDGE_GITHUB_CLIENT_ID needs GPUJUDGE_GITHUB_CLIENT_SECRET", ""),
         ("LOG_IN_RATE", "often", "GPUJUDGE_LOG_IN_RATE: write a rate", "GPUJUDGE_LOG_IN_RATE='10 per minute"),
-        ("OIDC", "{", "GPUJUDGE_OIDC: it is not JSON", "GPUJUDGE_OIDC='[{\"key\""),
-        ("OIDC", '[{"key": "uni"}]', "GPUJUDGE_OIDC: entry 1: issuer: Field required", "GPUJUDGE_OIDC='[{\"key\""),
-        ("OIDC", '{"key": "uni"}', "GPUJUDGE_OIDC: Input should be", "GPUJUDGE_OIDC='[{\"key\""),
+        ("OIDC", "{", "GPUJUDGE_OIDC: it is not JSON", 'GPUJUDGE_OIDC=\'[{"key"'),
+        ("OIDC", '[{"key": "uni"}]', "GPUJUDGE_OIDC: entry 1: issuer: Field required", 'GPUJUDGE_OIDC=\'[{"key"'),
+        ("OIDC", '{"key": "uni"}', "GPUJUDGE_OIDC: Input should be", 'GPUJUDGE_OIDC=\'[{"key"'),
         ("JAIL", "maybe", "GPUJUDGE_JAIL: Input should be 'required' or 'off'", "GPUJUDGE_JAIL=required"),
         ("LEASE_S", "-1", "GPUJUDGE_LEASE_S: Input should be greater than 0", "GPUJUDGE_LEASE_S=30.0"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_names_the_setting_and_what_to_type(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str, typed: str
 ) -> None:

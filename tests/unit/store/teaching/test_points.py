@@ -130,10 +130,12 @@ _MOMENTS = st.integers(-200_000, 900_000).map(lambda s: DUE + timedelta(seconds=
 _ATTEMPTS = st.lists(
     st.builds(
         lambda at, verdict, reached: attempt("x", at, verdict, reached=reached and verdict == "AC"),
-        _MOMENTS, st.sampled_from(["AC", "WA", "IE", None]), st.booleans(),
+        _MOMENTS,
+        st.sampled_from(["AC", "WA", "IE", None]),
+        st.booleans(),
     ),
     max_size=6,
-).map(lambda found: sorted(found, key=lambda each: each.at))  # fmt: skip
+).map(lambda found: sorted(found, key=lambda each: each.at))
 
 
 @given(_ATTEMPTS, st.integers(0, 100), st.integers(0, 100), st.sampled_from(Taken))

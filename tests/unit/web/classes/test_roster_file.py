@@ -45,6 +45,10 @@ ROW = "Ada,ada@example.org,1,A\n"
         (HEAD.encode(), "names nobody"),
         ("name,e-mail\nGauß,cfg@example.org".encode("latin-1"), "Line 2 is not UTF-8, maybe Latin-1"),
         ("name,e-mail\nAda,ada@example.org".encode("utf-16"), "UTF-16"),
+        ("name,e-mail\nAda,ada@example.org".encode("utf-16-le"), "UTF-16"),
+        ("name,e-mail\nAda,ada@example.org".encode("utf-32"), "UTF-32"),
+        (b"PK\x03\x04 and more", "workbook"),
+        ("name,e-mail\nA\u202eda,ada@example.org".encode(), "U+202E"),
         (b"name,e-mail\nAda\x00,ada@example.org", "NUL"),
         (b"name,section\nAda,A", "There is no column e-mail. The first line names these: name, section."),
         (b"e-mail,section\nada@example.org,A", "There is no column name."),
@@ -58,7 +62,7 @@ ROW = "Ada,ada@example.org,1,A\n"
         ((HEAD + f"{'E' * 101},eve@example.org,1,A\n").encode(), "Line 2: the name has more than 100 characters."),
         ((HEAD + '"Eve,eve@example.org,1,A\n').encode(), "is not CSV"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_told_with_its_line(data: bytes, says: str) -> None:
     with pytest.raises(RosterError) as caught:
         read_roster(data)

@@ -77,7 +77,10 @@ def test_a_lost_connection_is_not_ended_again(connection: PatientProtocol) -> No
 
 
 def test_gunicorn_still_finds_the_class_by_that_name() -> None:
-    """gunicorn's worker makes connections by the name that ours replaces, and connections know what ours asks them."""
+    """The worker of gunicorn makes connections by the name that ours replaces.
+
+    The connections know what ours asks them.
+    """
     from gunicorn.asgi.protocol import ASGIProtocol
     from gunicorn.workers import gasgi
 

@@ -48,6 +48,9 @@ extern "C" int devices() {
     THAT(std::strlen(properties.name) > 0 && properties.multiProcessorCount > 0 && properties.totalGlobalMem > 0);
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0));
     THAT(value == properties.multiProcessorCount);
+    THAT(properties.persistingL2CacheMaxSize > 0 && properties.persistingL2CacheMaxSize < properties.l2CacheSize);
+    CHECK(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, properties.persistingL2CacheMaxSize));
+    CHECK(cudaCtxResetPersistingL2Cache());
     FAILS(cudaDeviceGetAttribute(&value, (cudaDeviceAttr)9999, 0), cudaErrorInvalidValue);
     CHECK(cudaDeviceCanAccessPeer(&value, 0, 0));
     THAT(value == 0);
@@ -410,8 +413,7 @@ extern "C" int after_a_sticky_error(int error) {
 }
 
 extern "C" int refused() {
-    cudaArray_t array;
-    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    FAILS(cudaMallocArray(&array, &format, 16, 16), cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle;
+    FAILS(cudaIpcGetMemHandle(&handle, nullptr), cudaErrorNotSupported);
     return 0;
 }

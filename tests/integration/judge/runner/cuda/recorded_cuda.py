@@ -1,5 +1,7 @@
-"""The driver's functions that ``judge.runner.cuda.replay`` uses, on the emulator's CUDA runtime, for a library that is
-loaded: its kernels are found by the names of their stubs."""
+"""The driver's functions that ``judge.runner.cuda.replay`` uses, on the emulator's CUDA runtime.
+
+They are for a library that is loaded: its kernels are found by the names of their stubs.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,14 @@
-"""The GPU's device with its kernels, on the emulator: bit for bit what the trusted side makes of the same recipes, and
-everything that a submission may not do is seen. ``tests/gpu/test_device.py`` asks the same of a GPU.
+"""The GPU's device with its kernels, on the emulator.
+
+It makes bit for bit what the trusted side makes of the same recipes, and everything that a submission may not do is
+seen. ``tests/gpu/test_device.py`` asks the same of a GPU.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,7 +40,7 @@ from judge.packs.form.expressions import parse_expression
 from judge.runner.device import Buffer, Placed
 from judge.wire.digest import PIECE_BYTES, tree_digest
 from judge.wire.elements import Element
-from judge.wire.messages import LoadRequest
+from judge.wire.messages import LoadRequest, Watch
 from judge.wire.recipe import Kind, Recipe
 from tests.builds import CACHE
 from tests.draws import recipe
@@ -301,3 +305,15 @@ def test_machine_code_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         first, again = pool.map(ensure, range(2))
     assert first == again == ensure(0)
     assert list(folder.iterdir()) == [first[0]]
+
+
+def test_a_profiler_sees_the_call_alone(device: CudaDevice, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    module = sys.modules["judge.runner.cuda.device"]
+    for name in ("start_profiler", "stop_profiler"):
+        monkeypatch.setattr(f"{module.__name__}.cuda.{name}", functools.partial(seen.append, name), raising=False)
+    device.time_call(lambda: seen.append("call"))
+    device.watch(Watch.PROFILE, 0)
+    device.time_call(lambda: seen.append("call"))
+    device.watch(Watch.NOTHING, 0)
+    assert seen == ["call", "start_profiler", "call", "stop_profiler"]

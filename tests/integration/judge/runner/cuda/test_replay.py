@@ -7,13 +7,12 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from emulator import Runtime
-from emulator.fat_binaries import fat_binaries
 from judge.compile.nvcc import build_submission
 from judge.compile.target import Target
 from judge.runner.cuda.recorder import CallRecorder
@@ -106,7 +105,8 @@ class Recorded:
 
     def replay(self, recording: Recording | None = None) -> tuple[CudaReplay, RuntimeDriver]:
         driver = RuntimeDriver(self.cudart, self.path, self.library)
-        return CudaReplay(driver, recording or self.read(), fat_binaries(self.path.read_bytes())), driver  # type: ignore[arg-type]
+        # It stands in for Driver, whose functions are those of a real libcuda.
+        return CudaReplay(cast(Any, driver), recording or self.read(), self.path.read_bytes()), driver
 
 
 class Buffers:

@@ -20,7 +20,7 @@ QUESTION = Question(PACK.cases[0], {}, {}, {})
 #: A process that sends what it is told to: a number of seconds to wait, and answers.
 SERVER = """
 import socket, sys, time
-from judge.packs.isolation.messages import receive_trusted, send
+from judge.packs.isolation.messages import receive_trusted, send_answer
 channel = socket.socket(fileno=int(sys.argv[1]))
 receive_trusted(channel, lambda _: None)
 for step in STEPS:
@@ -29,7 +29,7 @@ for step in STEPS:
     elif isinstance(step, float):
         time.sleep(step)
     else:
-        send(channel, step)
+        send_answer(channel, step)
 """
 Make = Callable[..., Oracle]
 

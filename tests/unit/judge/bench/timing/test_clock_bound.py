@@ -36,8 +36,11 @@ SIZES = (1, 4, 8, 12, 16) * 2
 
 
 class Machine:
-    """A clock with the noise of a busy host: each call late by a little, each burst by more, now and then by far more;
-    each process a little different from the others."""
+    """A clock with the noise of a busy host.
+
+    Each call is late by a little, each burst by more, now and then by far more; each process is a little different from
+    the others.
+    """
 
     def __init__(self, seed: int, *, noise: float = 1.0, sizes: tuple[int, ...] = SIZES) -> None:
         self._draw = np.random.default_rng(seed)
@@ -46,12 +49,19 @@ class Machine:
         self._empty_place = 0.0
 
     def process(
-        self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0, *,
-        around_s: float = 0.0, moved: float = 0.0,
-    ) -> list[Burst]:  # fmt: skip
-        """The bursts of one process whose solve takes ``true_s`` and claims ``share`` of it.
+        self,
+        true_s: float,
+        share: float = 1.0,
+        delay: Callable[[int], float] = lambda _: 0.0,
+        *,
+        around_s: float = 0.0,
+        moved: float = 0.0,
+    ) -> list[Burst]:
+        """Returns the bursts of one process whose solve takes ``true_s`` and claims ``share`` of it.
+
         ``around_s``: by how much what surrounds a call differs from what surrounds an empty one; ``moved``: which share
-        of the work is done there."""
+        of the work is done there.
+        """
         draw, noise = self._draw, self._noise
         around = AROUND_S * (1 + 0.002 * noise * draw.standard_normal()) + around_s
         once = ONCE_S * (1 + 0.1 * noise * draw.standard_normal())
@@ -71,8 +81,9 @@ class Machine:
             bursts.append(Burst(wall_s + (trips + busy_s).sum(), tuple((share * times).tolist()), overhead_s, empty))
         return bursts
 
-    def doubts(self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0,
-               **how: float) -> bool:  # fmt: skip
+    def doubts(
+        self, true_s: float, share: float = 1.0, delay: Callable[[int], float] = lambda _: 0.0, **how: float
+    ) -> bool:
         """As in a judgement: three processes against an empty solve, and twice more at a doubt."""
         for _ in range(3):
             empty = fit_baseline([self.process(EMPTY_S) for _ in range(3)])
@@ -126,8 +137,10 @@ def test_work_done_around_the_call_is_contradicted() -> None:
 
 
 def test_short_bursts_made_longer_hide_nothing() -> None:
-    """An attacker who knows a burst's length can make all take equally long: the slope is zero, but no burst is
-    shorter than its work."""
+    """An attacker who knows a burst's length can make all take equally long.
+
+    The slope is zero then, but no burst is shorter than its work.
+    """
     machine = Machine(3)
     equal = machine.process(400e-6, 0.5, lambda calls: (16 - calls) * (AROUND_S + TRIP_S + 400e-6))
     assert abs(fit_line(equal).per_call_s) < 20e-6

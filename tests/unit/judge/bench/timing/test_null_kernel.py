@@ -104,12 +104,12 @@ def test_a_baseline_is_measured_again_on_demand_and_replaced(make: MakeBaselines
     [
         {"device": dataclasses.replace(DEVICE, details={"uuid_hash": "def", "driver": "580"})},
         {"device": dataclasses.replace(DEVICE, details={"uuid_hash": "abc", "driver": "590"})},
-        {"pack": dataclasses.replace(PACK, digest="other")},
+        {"pack": dataclasses.replace(PACK, build=dataclasses.replace(PACK.build, language="triton"))},
         {"at": 999.0},
     ],
-    ids=["board", "driver", "pack", "clock set back"],
+    ids=["card", "driver", "language", "clock set back"],
 )
-def test_a_baseline_holds_for_its_board_driver_and_pack_only(
+def test_a_baseline_holds_for_what_decides_it_only(
     make: MakeBaselines, measured: list[str], other: dict[str, object]
 ) -> None:
     make().of(CASE)
@@ -123,3 +123,18 @@ def test_a_broken_file_is_ignored(make: MakeBaselines, tmp_path: Path, measured:
     kept.write_text("{")
     make().of(CASE)
     assert len(measured) == 2
+
+
+def test_a_baseline_holds_for_all_packs_whose_calls_cost_the_same(make: MakeBaselines, measured: list[str]) -> None:
+    found = make().of(CASE)
+    other = dataclasses.replace(PACK, slug="other", digest="other")
+    assert make(other).of(dataclasses.replace(CASE, id="another")) == found
+    assert make(other).of(dataclasses.replace(CASE, axes={"N": 2 * CASE.axes["N"]})) != found
+    assert len(measured) == 2
+
+
+def test_the_age_of_a_baseline_is_told(make: MakeBaselines) -> None:
+    assert make().age_s(CASE) is None
+    make().of(CASE)
+    assert make(at=1500.0).age_s(CASE) == 500.0
+    assert make(at=1000.0 + 31 * 24 * 3600).age_s(CASE) is None

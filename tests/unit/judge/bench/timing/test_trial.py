@@ -132,11 +132,16 @@ def test_claims_of_less_than_nothing_are_told() -> None:
 def _trial(processes: Sequence[Sequence[Burst]]) -> Trial:
     """Returns a trial with the bursts of three processes, beside null calls of 3 µs with 30 µs around them."""
     bench: Any = SimpleNamespace(
-        pack=twice_pack(), cases=(CASE,), seed=1, maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
+        pack=twice_pack(),
+        cases=(CASE,),
+        seed=1,
+        maker=lambda _: SimpleNamespace(input_bytes=1, output_bytes=1),
         stream=SimpleNamespace(child=lambda _: None, getrandbits=lambda _: 1),
-        factory=SimpleNamespace(cancelled=lambda: False), oracle=None, rooms=None,
+        factory=SimpleNamespace(cancelled=lambda: False),
+        oracle=None,
+        rooms=None,
         roofline=SimpleNamespace(roofline_s=lambda _: None, floor_s=lambda _: 0.0, calibration=None),
-    )  # fmt: skip
+    )
     empty: Any = SimpleNamespace(of=lambda _: NullBaseline(Line(100e-6, 500e-6, 0.0), 3e-6, 30e-6))
     trial = Trial(bench, empty, Artifact(b"", Target("cuda", "sm_90")))
     trial._timings[CASE.id] += [ProcessTiming(bursts=list(bursts)) for bursts in processes]

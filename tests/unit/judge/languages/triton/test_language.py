@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from pathlib import Path
 
@@ -36,6 +37,26 @@ def test_where_triton_is_missing_it_says_what_to_type(monkeypatch: pytest.Monkey
     assert "gpujudge[triton]" in (refused.value.remedy or "")
     with pytest.raises(UsageError, match="Triton is not installed here"):
         pack_of(Source(Path("add.py"), b"", "vector-add", "emulator", "triton"), None)
+
+
+def test_a_triton_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_is_installed", lambda: True)
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: "3.5.1")
+    language._too_old.cache_clear()
+    assert "Triton 3.5.1 is installed here, which is too old for the judge" in TRITON.missing()
+    with pytest.raises(InternalError) as refused:
+        TRITON.build(b"", PACK, Target("cuda", "sm_90"), SETTINGS)
+    assert "pip install 'gpujudge[triton]'" in (refused.value.remedy or "")
+    language._too_old.cache_clear()
+
+
+@pytest.mark.parametrize("release", ["3.6.0", "3.9.0", "3.10.1+git", "4.0", "unknown"])
+def test_any_later_triton_is_tried(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(language, "_is_installed", lambda: True)
+    monkeypatch.setattr(importlib.metadata, "version", lambda _: release)
+    language._too_old.cache_clear()
+    assert TRITON.missing() == ""
+    language._too_old.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -75,7 +96,9 @@ def test_a_result_that_the_submission_forged_is_none(answer: bytes) -> None:
 
 def test_two_kernels_of_one_name_are_refused() -> None:
     one = '{"key": "k", "name": "a", "ptx": "x", "warps": 4, "shared": 0, "scratch": 0, "align": 1, "arguments": []}'
-    alone, twice = (f'{{"kernels": [{", ".join(each)}], "notes": []}}'.encode() for each in ([one], [one, one]))
+    alone, twice = (
+        f'{{"kernels": [{", ".join(each)}], "notes": [], "tuned": []}}'.encode() for each in ([one], [one, one])
+    )
     assert not building._read_answer(alone, keeps_stages=False).problem
     assert "one name" in building._read_answer(twice, keeps_stages=False).problem
     # Triton's own code was asked for, and it is not there.

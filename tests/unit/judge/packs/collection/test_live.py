@@ -59,8 +59,11 @@ def test_problems_are_told_as_long_as_they_last(pack_directory: Path, edit: Call
     packs.refresh()
     (problem,) = packs.problems
     assert (problem.slug, problem.file.name, problem.key, problem.served) == (
-        "scale", "challenge.toml", "difficulty", "2.3.4",
-    )  # fmt: skip
+        "scale",
+        "challenge.toml",
+        "difficulty",
+        "2.3.4",
+    )
     assert problem.reason
     packs.refresh()
     assert packs.problems == (problem,)

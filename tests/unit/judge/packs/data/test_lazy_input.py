@@ -46,9 +46,12 @@ def _maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def made_by(
-    shape: tuple[int, ...], distribution: Distribution = DISTRIBUTIONS[1][0], dtype: str = "float32",
-    like: int | None = 2, sentinels: int = 5,
-) -> Recipe:  # fmt: skip
+    shape: tuple[int, ...],
+    distribution: Distribution = DISTRIBUTIONS[1][0],
+    dtype: str = "float32",
+    like: int | None = 2,
+    sentinels: int = 5,
+) -> Recipe:
     if sentinels and dtype not in UNSIGNED:
         distribution = dataclasses.replace(distribution, sentinels=Sentinels(sentinels, 100.0))
     return recipe(distribution, np.dtype(dtype), int(np.prod(shape)), 1, "case", "x", 8, like)

@@ -18,7 +18,6 @@ from judge.packs.data.inputs import lazy_inputs, make_inputs
 from judge.packs.errors import PackError
 from judge.packs.isolation import calls, messages
 from judge.packs.isolation.client import Limits, PackProcesses
-from judge.packs.isolation.messages import BadAnswer
 from judge.packs.isolation.shared_array import shared_empty, shared_memory_of
 from judge.packs.judging import expected_outputs, spot_check
 from judge.packs.pack import Pack
@@ -70,7 +69,34 @@ def failure(pack: Pack) -> str:
         ("import socket; socket.socket()", "neither network nor processes"),
         ("import subprocess; subprocess.run(['true'])", "neither network nor processes"),
         ("open('written', 'w')", "nor write files"),
+        ("open('/etc/passwd')", "PermissionError"),
+        ("open('/proc/self/environ')", "PermissionError"),
+        ("import os; os.listdir('/')", "PermissionError"),
+        ("open(np.__file__); raise ValueError('may read packages')", "may read packages"),
+        (
+            "import emulator, judge, records; [open(each.__file__) for each in (emulator, judge, records)]; "
+            "raise ValueError('may read what it imports')",
+            "may read what it imports",
+        ),
+        ("import os; os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)", "PermissionError"),
+        ("import os, resource; resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))", "PermissionError"),
+        ("import os; raise ValueError(sorted(os.environ.keys() - {'PATH', 'LANG', 'LC_ALL', 'TZ'}))", "'PYTHONPATH']"),
         ("import os; os.kill(os.getppid(), 9)", "PermissionError"),
+        ("import os; os.sched_setaffinity(os.getppid(), {0})", "PermissionError"),
+        ("import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETOWN, os.getppid())", "PermissionError"),
+        ("import fcntl, os; fcntl.fcntl(os.pipe()[0], fcntl.F_SETSIG, 9)", "PermissionError"),
+        ("import fcntl, struct; fcntl.ioctl(0, 0x8901, struct.pack('i', 1))", "PermissionError"),
+        ("import os; os.utime(os.__file__)", "PermissionError"),
+        ("import os; os.chown(os.__file__, os.getuid(), os.getgid())", "PermissionError"),
+        ("import os; os.setxattr(os.__file__, 'user.a', b'b')", "PermissionError"),
+        ("import os; os.chroot('/usr')", "PermissionError"),
+        ("import os; os.mkfifo('fifo')", "PermissionError"),
+        # chmod, by the call of newer kernels, which the C library does not make yet.
+        (
+            "import ctypes, os; libc = ctypes.CDLL(None, use_errno=True); "
+            "made = libc.syscall(452, -100, os.__file__.encode(), 420, 0); raise ValueError(made, ctypes.get_errno())",
+            "(-1, 1)",
+        ),
         ("x[0] = 1", "read-only"),
         ("return 'text'", "raises"),
         ("raise ValueError('a' * 3)", "reference, line 5: raises ValueError: aaa"),
@@ -91,6 +117,67 @@ def test_warnings_of_its_arithmetic_stay_inside(
     told = capfd.readouterr().err
     assert "inf" in told
     assert "RuntimeWarning" not in told
+
+
+def test_what_nobody_vouches_for_tells_the_log_nothing(
+    pack_that: Callable[[str], Pack], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pack = dataclasses.replace(pack_that("import os; os.write(2, b'to the log'); os.write(1, b'out')"), confined=True)
+    with contextlib.closing(PackProcesses()) as processes:
+        monkeypatch.setattr(calls, "PROCESSES", processes)
+        expected_outputs(pack, pack.cases[0], make_inputs(pack, pack.cases[0], 1))
+    assert capfd.readouterr() == ("", "")
+
+
+#: What a pack can do that knows how its process answers: it finds the judge's channel, its one socket.
+FORGE = """
+import os, stat, struct, time
+
+def sockets():
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                yield fd
+        except OSError:
+            pass
+
+def forge(text, seconds_a_byte=0.0):
+    channel = next(sockets())
+    os.write(channel, struct.pack("<IQIQ", 20, len(text), 0, 0))
+    for at in range(len(text)) if seconds_a_byte else [slice(None)]:
+        os.write(channel, text[at : at + 1] if seconds_a_byte else text)
+        time.sleep(seconds_a_byte)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no answer",
+        "[]",
+        '{"tuple":["pack-error",null]}',
+        '{"tuple":["raised",{"tuple":["ValueError","text"]}]}',
+        '{"tuple":["returned",{"dict":[["y",{"expected":["text",null,0]}]]}]}',
+        '{"tuple":["returned",{"dict":[]}]}',
+        '{"tuple":["returned",null]}',
+        '{"tuple":["returned",{"array":["|O",[1],0]}]}',
+        '{"tuple":["returned",{"array":["<f8",[0],-1]}]}',
+        "[" * 100_000,
+    ],
+)
+def test_forged_answers_are_mistakes_of_the_pack(
+    pack_that: Callable[[str], Pack], pack_directory: Path, text: str
+) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + FORGE)
+    assert "reference.py" in failure(pack_that(f"forge({text.encode()!r})"))
+
+
+def test_an_answer_that_comes_byte_by_byte_ends(pack_that: Callable[[str], Pack], pack_directory: Path) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + FORGE)
+    assert "takes longer than 2 s" in failure(pack_that("forge(b'[' * 1000, 0.2)"))
 
 
 def test_an_endless_loop_ends(pack_that: Callable[[str], Pack]) -> None:
@@ -160,15 +247,16 @@ class _Stranger:
 def test_answers_are_arrays_and_plain_data_only() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        messages.send(theirs, {"a": np.arange(6.0).reshape(2, 3), "b": (1, None, "text"), "c": np.int64(3)})
+        messages.send_answer(theirs, {"a": np.arange(6.0).reshape(2, 3), "b": (1, None, "text"), "c": np.int64(3)})
         answer = messages.receive_answer(ours)
         assert answer["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
         with pytest.raises(ValueError, match="read-only"):
             answer["a"][0, 0] = 7
         assert (answer["b"], answer["c"]) == ((1, None, "text"), 3)
-        messages.send(theirs, _Stranger())
-        with pytest.raises(BadAnswer, match="_Stranger"):
-            messages.receive_answer(ours)
+        with pytest.raises(TypeError, match="_Stranger"):
+            messages.send_answer(theirs, _Stranger())
+        with pytest.raises(TypeError, match="object"):
+            messages.send_answer(theirs, np.array([None]))
         theirs.close()
         with pytest.raises(EOFError):
             messages.receive_answer(ours)

@@ -14,7 +14,7 @@ from judge.runner.triton.build import Refused, _recorded
 from judge.runner.triton.dtypes import DTYPES
 from judge.runner.triton.recording_pass import NoMemory, RecordingLauncher, record
 from judge.runner.triton.source_module import execute, find_solve, stack, told
-from judge.runner.triton.specialization import NotSpecialized, Specialization, encode
+from judge.runner.triton.specialization import NotSpecialized, Parameter, Specialization, encode, specialize
 from judge.wire.call_shapes import CallShape, ShapedArgument, pack_shapes
 from judge.wire.elements import Element
 from judge.wire.frames import Role
@@ -84,6 +84,25 @@ def test_wide_numbers_unaligned_parts_none_and_types(launcher: RecordingLauncher
     assert (found.constants, found.multiples) == (((1, ("none", None)), (4, ("dtype", "fp16"))), ())
 
 
+def test_nothing_is_compiled_for_a_number_of_half_precision(launcher: RecordingLauncher) -> None:
+    """No launch passes one. The call raises that when it is judged, with its line."""
+    text = "@triton.jit\ndef scaled(x, by: tl.float16):\n    tl.store(x, by)\n\n\ndef solve(x, y, n):\n"
+    assert launched(launcher, text + "    scaled[(1,)](x, 0.5)\n") == []
+    parameter = Parameter("by", is_constant=False, fixed="fp16")
+    with pytest.raises(NotSpecialized, match="by: a number of the type fp16 cannot be passed by value"):
+        specialize("scaled", 1, [parameter], [0.5], {})
+
+
+def test_tuples_count_as_the_arguments_in_them(launcher: RecordingLauncher) -> None:
+    text = "def solve(x, y, n):\n    add[(1,)]((x, (y[1:], 1)), None, n, 0.5, BLOCK=64)\n"
+    (found,) = launched(launcher, text)
+    assert found.nested_signature == (("*fp32", ("*fp16", "i32")), "constexpr", "i32", "fp32", "constexpr")
+    assert found.paths == ((0, 0), (0, 1, 0), (0, 1, 1), (1,), (2,), (3,), (4,))
+    assert found.multiples == (0,)
+    assert "x[1][0]: *fp16, x[1][1]: i32, y=None" in found.in_words(("x", "y", "n", "s", "BLOCK"))
+    assert Specialization.of_key(found.key) == found
+
+
 def test_heuristics_autotuning_and_grids_that_are_computed(launcher: RecordingLauncher) -> None:
     text = """
 @triton.autotune(configs=[triton.Config({"BLOCK": 128}, num_warps=8), triton.Config({"BLOCK": 64})], key=["n"])
@@ -99,11 +118,12 @@ def solve(x, y, n):
     found, timed = launched(launcher, text, shape(100, timed=True))
     assert found.constants == ((2, ("int", 128)), (3, ("bool", False)))
     assert dict(found.options)["num_warps"] == 8
-    # The other configuration is not compiled unless the first does not compile.
+    # The other configuration is noted beside it.
     (choices,) = launcher.found.choices.values()
     assert [each.told for each in choices] == [
-        "tuned takes configuration 1 of 2 (BLOCK=128, num_warps=8)", "tuned takes configuration 2 of 2 (BLOCK=64)",
-    ]  # fmt: skip
+        "1 of 2 (BLOCK=128, num_warps=8)",
+        "2 of 2 (BLOCK=64)",
+    ]
     assert choices[0].timed == {timed.key: timed}
     assert [each.general.constants[0] for each in choices] == [(2, ("int", 128)), (2, ("int", 64))]
     assert len(choices[1].timed) == 1
@@ -156,8 +176,9 @@ def solve(x, y, n):
     assert found.constants == ((1, ("int", 64)),)
     (choices,) = launcher.found.choices.values()
     assert [each.told for each in choices] == [
-        "tuned takes configuration 2 of 2 (BLOCK=64)", "tuned takes configuration one more of 2 (BLOCK=16)",
-    ]  # fmt: skip
+        "2 of 2 (BLOCK=64)",
+        "one more of 2 (BLOCK=16)",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Programs that call the CUDA driver API, on the emulator."""

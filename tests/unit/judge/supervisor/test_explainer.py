@@ -1,0 +1,54 @@
+"""Small errors are called imprecise only while rounding may be all that is wrong with a submission."""
+
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from judge.compile.artifact import Artifact
+from judge.compile.target import Target
+from judge.judgement import Mismatch
+from judge.supervisor import explainer as explainer_module
+from judge.supervisor.case_preparer import PreparedCase
+from judge.supervisor.explainer import Explainer
+from judge.supervisor.verdict_rules import Outcome
+from judge.verdict import Verdict
+from tests.host_device.judging import twice_pack
+
+PLAIN = Mismatch("output", ((0,),), (1.0,), (2.0,), 1, 1, 1.0, 1.0, "output[0] is 2.0, expected 1.0")
+SMALL = Mismatch(
+    "output", ((0,),), (1.0,), (1.001,), 1, 1, 1e-3, 1e-3,
+    "imprecise: largest error 9 times the allowed one; output[0] is 1.001, expected 1.0", imprecise=9.0,
+)  # fmt: skip
+
+
+def _explain(*mismatches: Mismatch) -> list[Outcome]:
+    artifact = Mock(Artifact, library=b"", file_name="kernel.cu", call_lines=(), target=Mock(Target))
+    pack = twice_pack()
+    explainer = Explainer(Mock(), pack, artifact, "", 7, has_checks=False)
+    prepared = Mock(PreparedCase, case=pack.cases[0])
+    outputs = {"output": np.zeros(1, np.float32)}
+    return [
+        explainer.explain(prepared, Outcome(Verdict.WRONG_ANSWER, each.message, each), outputs, 0.1)
+        for each in mismatches
+    ]
+
+
+def test_small_errors_alone_are_imprecise() -> None:
+    assert [each.message for each in _explain(SMALL, SMALL)] == [SMALL.message] * 2
+
+
+def test_small_errors_after_large_ones_are_not_imprecise() -> None:
+    _, small = _explain(PLAIN, SMALL)
+    assert small.message == "output[0] is 1.001, expected 1.0"
+    assert small.mismatch is not None
+    assert (small.mismatch.imprecise, small.mismatch.message) == (None, small.message)
+
+
+def test_code_of_less_precision_is_named_whatever_else_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    causes = ("its factors are rounded to TF32 (line 3)",)
+    monkeypatch.setattr(explainer_module, "precision", lambda *_given, **_named: causes)
+    _, small = _explain(PLAIN, SMALL)
+    assert small.message == SMALL.message
