@@ -1,7 +1,7 @@
 # make run: the whole thing. make test: every test that can run here. See CONTRIBUTING.md.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all verify-all test-gpu test-images lint format types contracts bench dist clean
+.PHONY: help run test test-all verify-all test-gpu test-images lint format tidy types contracts bench dist clean
 
 PY := .venv/bin/python
 PYTEST = scripts/run-tests -m "not gpu" -n $(JOBS) --maxprocesses 8 --dist worksteal
@@ -34,16 +34,18 @@ test-images:  ## build the container images from the distribution's packages and
 	@scripts/bootstrap dev
 	@exec $(PY) -m pytest -m images $(ARGS)
 
-lint:  ## ruff: rules and format; refused turns of phrase
+lint:  ## rules and format of Python, C++ and JavaScript; refused turns of phrase
 	@scripts/bootstrap dev
-	@$(PY) -m ruff check .
-	@$(PY) -m ruff format --check .
-	@$(PY) scripts/check_style.py
+	@scripts/lint
 
-format:  ## let ruff format the code
+format:  ## let ruff, clang-format and oxfmt format the code
 	@scripts/bootstrap dev
-	@$(PY) -m ruff check --fix .
-	@$(PY) -m ruff format .
+	@scripts/lint --fix
+
+tidy:  ## clang-tidy over the C++ (installs it: 150 MB)
+	@scripts/bootstrap dev
+	@$(PY) -m pip install --quiet --constraint constraints.txt clang-tidy
+	@$(PY) scripts/tidy.py $(ARGS)
 
 types:  ## mypy
 	@scripts/bootstrap dev

@@ -52,9 +52,15 @@ def fill(session: Session, *, members: int, assignments: int, tries: int) -> str
     begun = now - timedelta(days=1)
     for number in range(assignments):
         row = Assignment(
-            class_id=group.id, title=f"Week {number + 1}", opens_at=begun, due_at=now + timedelta(days=1),
-            counts="accepted", least_percent=0, shows_hints=True, created_at=begun,
-        )  # fmt: skip
+            class_id=group.id,
+            title=f"Week {number + 1}",
+            opens_at=begun,
+            due_at=now + timedelta(days=1),
+            counts="accepted",
+            least_percent=0,
+            shows_hints=True,
+            created_at=begun,
+        )
         classes.set_challenges(row, [_CHALLENGES[number % len(_CHALLENGES)]])
         session.add(row)
     names = [f"member{number}" for number in range(members)]
@@ -73,13 +79,22 @@ def fill(session: Session, *, members: int, assignments: int, tries: int) -> str
                 verdict = "WA" if place % 3 == 0 else "AC" if number % 2 else "CE"
                 sent.append(
                     {
-                        "public_id": f"{user}-{slug[:3]}-{number}", "user_id": user, "challenge": slug,
-                        "pack_version": "1.0", "pack_major": 1, "pack_digest": "0", "device_key": _DEVICE,
-                        "mode": "submit", "source_bytes": b"x", "seed": 1, "state": "done", "verdict": verdict,
+                        "public_id": f"{user}-{slug[:3]}-{number}",
+                        "user_id": user,
+                        "challenge": slug,
+                        "pack_version": "1.0",
+                        "pack_major": 1,
+                        "pack_digest": "0",
+                        "device_key": _DEVICE,
+                        "mode": "submit",
+                        "source_bytes": b"x",
+                        "seed": 1,
+                        "state": "done",
+                        "verdict": verdict,
                         "created_at": begun + timedelta(minutes=number),
                         "judgement": {"verdict": verdict, "message": f"row {number} is wrong"},
                     }
-                )  # fmt: skip
+                )
     session.execute(insert(Submission.__table__), sent)  # type: ignore[arg-type]
     accepted = session.execute(
         select(Submission.id, Submission.user_id, Submission.challenge).where(Submission.verdict == "AC")

@@ -1,5 +1,5 @@
-// The kernels of emulator_speed.cu as one would write a GPU on a CPU without more ado: a loop over the threads of each block, split
-// where they meet, blocks spread over the machine's threads. Built with g++ -O2.
+// The kernels of emulator_speed.cu as one would write a GPU on a CPU without more ado: a loop over the threads of each
+// block, split where they meet, blocks spread over the machine's threads. Built with g++ -O2.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,13 +76,23 @@ ACTIVITIES: tuple[tuple[str, Any, str], ...] = (
 OPS = {"UNDO": "undo", "PLACE": "make inputs, flush", "SOLVE": "solve", "COMMIT": "digest, compare"}
 
 
+#: How often is looked where the waiting thread stands while it does nothing that has a name.
+_LOOK_S = 0.01
+
+
 class Stopwatch:
-    """Adds up the seconds of this thread by activity. Nested activities count for the innermost."""
+    """Adds up the seconds of this thread by activity. Nested activities count for the innermost.
+
+    What has no name here goes by the innermost functions of the judge in which the thread was seen (``others``).
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
+        self.others: Counter[str] = Counter()
         self._thread = threading.get_ident()
         self._stack: list[str] = []
+        self._done = threading.Event()
+        threading.Thread(target=self._look, daemon=True).start()
         self.oracles: list[Oracle] = []
         self._since = time.perf_counter()
 
@@ -98,6 +108,23 @@ class Stopwatch:
         finally:
             self.lap()
             self._stack.pop()
+
+    def _look(self) -> None:
+        while not self._done.wait(_LOOK_S):
+            frame = sys._current_frames().get(self._thread)
+            names: list[str] = []
+            while frame is not None and len(names) < 3:
+                path = Path(frame.f_code.co_filename)
+                if path.is_relative_to(ROOT / "judge"):
+                    names.append(f"{path.stem}.{frame.f_code.co_name}")
+                frame = frame.f_back
+            if not self._stack:
+                self.others[" < ".join(names) or "the benchmark"] += 1
+
+    def stop(self) -> None:
+        """Ends the measurement."""
+        self.lap()
+        self._done.set()
 
     @property
     def inside(self) -> list[str]:
@@ -177,9 +204,11 @@ def divide_seconds(
                 shutil.rmtree(settings.data_dir / "empty-solve", ignore_errors=True)
             watch = Stopwatch()
             with watched(watch):
-                judgement = judge_one(source, pack, device, settings, waiting)
-                watch.lap()
+                judgement = judge_one(source, pack, device, settings, waiting, watch)
+                watch.stop()
             columns[state] = watch.seconds
+            for where, count in watch.others.most_common(8):
+                print(f"other: {count * _LOOK_S:.2f} s in {where}")
             for each in watch.oracles:
                 print(f"oracle: {each.answers} outputs right, {each.problem or 'no problem'}")
             print(f"\n{slug}, {state}: {_in_a_line(judgement)}", flush=True)
@@ -204,19 +233,25 @@ def _in_a_line(judgement: Judgement) -> str:
     return " ".join(words)
 
 
-def judge_one(source: bytes, pack: Any, device: DeviceInfo, settings: JudgeSettings, waiting: Any) -> Any:
+def judge_one(
+    source: bytes, pack: Any, device: DeviceInfo, settings: JudgeSettings, waiting: Any, watch: Stopwatch
+) -> Any:
     """Judges as the CLI does, or, with waiting runners, as a worker does."""
+    ending = background.Background()
     if waiting is None:
-        return pipeline.judge(source, pack, device, 1, settings)
+        judgement = pipeline.judge(source, pack, device, 1, settings, background=ending)
+        with watch.of("after the score"):
+            ending.close()
+        return judgement
     PROCESSES.start()
     report, artifact = pipeline.build(source, pack, device, settings)
     if artifact is None:
         return pipeline.compile_error(report, pack, device)
-    ending = background.Background()
     judgement = pipeline.run(
         artifact, report, pack, device, 1, settings, source=source, warm=waiting, background=ending
     )
-    ending.close()
+    with watch.of("after the score"):
+        ending.close()
     return judgement
 
 

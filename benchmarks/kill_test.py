@@ -116,9 +116,16 @@ class Killer:
 
 
 def run(
-    folder: Path, *, submissions: int, every_s: float, deadline_s: float, seed: int, most_kills: int | None = None,
-    database_url: str | None = None, redis_url: str | None = None,
-) -> Report:  # fmt: skip
+    folder: Path,
+    *,
+    submissions: int,
+    every_s: float,
+    deadline_s: float,
+    seed: int,
+    most_kills: int | None = None,
+    database_url: str | None = None,
+    redis_url: str | None = None,
+) -> Report:
     """Does all of it in an empty folder."""
     chance = random.Random(seed)
     report = Report(submissions)
@@ -235,10 +242,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="kill-test-") as folder:
         report = run(
-            Path(folder), submissions=options.submissions, every_s=options.kill_every, deadline_s=options.deadline,
-            seed=options.seed, most_kills=options.most_kills, database_url=options.database_url,
+            Path(folder),
+            submissions=options.submissions,
+            every_s=options.kill_every,
+            deadline_s=options.deadline,
+            seed=options.seed,
+            most_kills=options.most_kills,
+            database_url=options.database_url,
             redis_url=options.redis_url,
-        )  # fmt: skip
+        )
     if options.json is not None:
         options.json.write_text(json.dumps(asdict(report), indent=1))
     print(f"{report.submissions} submissions in {report.seconds:.0f} s: {report.verdicts}")

@@ -72,6 +72,8 @@ def build_ours(source: Path, pack: Pack, capability: str, folder: Path) -> Path 
 
 def our_function(library: Path, pack: Pack) -> Callable[..., Any]:
     """Returns a function that calls ``solve`` with tensors and numbers by name."""
+    # Kernels for Hopper encode tensor maps by the driver, against which nobody links here.
+    ctypes.CDLL("libcuda.so.1", ctypes.RTLD_GLOBAL)
     solve = ctypes.CDLL(str(library)).solve
     solve.restype = None
     kinds = [

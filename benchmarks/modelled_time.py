@@ -190,7 +190,7 @@ def _profiled(kernels: Sequence[Kernel], file: Path | None, l2_bytes: int) -> It
     """Returns the launch statistics of each kernel, from ``file`` (a trusted pickle) if it has them."""
     from emulator import Limits, Runtime, native
 
-    kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}
+    kept: dict[Kernel, Sequence[Any]] = pickle.loads(file.read_bytes()) if file is not None and file.exists() else {}  # noqa: S301 (a file of one's own)
     library = native.ensure(ROOT / ".cache" / "libraries")
     # With one thread, warps that poll others do so equally often in every run.
     runtime = Runtime(library=library, limits=Limits(wall_s=300), threads=1, profile=True, l2_bytes=l2_bytes)

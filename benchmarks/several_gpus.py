@@ -43,8 +43,8 @@ def serve(name: str, data_dir: Path) -> None:
         pack, source = load_pack(ROOT / "challenges" / line.strip()), gpu_latency.kernel_of(line.strip()).read_bytes()
         watch, begun = gpu_latency.Stopwatch(), time.perf_counter()
         with gpu_latency.watched(watch):
-            judgement = gpu_latency.judge_one(source, pack, device, settings, waiting)
-            watch.lap()
+            judgement = gpu_latency.judge_one(source, pack, device, settings, waiting, watch)
+            watch.stop()
         cases = judgement.measurement.cases if judgement.measurement else ()
         calls = [[float(each) for process in case.processes for each in process] for case in cases]
         said = {"wall": time.perf_counter() - begun, "verdict": judgement.verdict.value, "seconds": watch.seconds}

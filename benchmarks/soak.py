@@ -175,9 +175,13 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gpujudge-soak-") as folder:
         samples, load = run(
-            Path(folder), minutes=arguments.minutes, settle=arguments.settle, pause_s=arguments.pause,
-            database_url=arguments.database_url, redis_url=arguments.redis_url,
-        )  # fmt: skip
+            Path(folder),
+            minutes=arguments.minutes,
+            settle=arguments.settle,
+            pause_s=arguments.pause,
+            database_url=arguments.database_url,
+            redis_url=arguments.redis_url,
+        )
     early, late = means(samples, 60 * arguments.settle), means(samples, samples[-1].at_s - WINDOW_S)
     growth = late["memory_mb"] / early["memory_mb"] - 1
     print(f"answers: {dict(sorted(load.answers.items()))}; wrong verdicts: {load.wrong}")

@@ -137,10 +137,14 @@ def report(samples: list[Sample], challenge: str, device: str, builds: str, paus
 
 def show(figures: dict[str, Any]) -> None:
     """Prints the figures."""
-    print(f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores, "
-          f"builds {figures['builds']}, {figures['pause_s']:g} s between two")  # fmt: skip
-    print(f"from Submit to the verdict: median {figures['median_s']:.2f} s "
-          f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)")  # fmt: skip
+    print(
+        f"{figures['challenge']} on {figures['device']}, {figures['count']} times, {figures['cores']} cores, "
+        f"builds {figures['builds']}, {figures['pause_s']:g} s between two"
+    )
+    print(
+        f"from Submit to the verdict: median {figures['median_s']:.2f} s "
+        f"({figures['fastest_s']:.2f} to {figures['slowest_s']:.2f} s)"
+    )
     for name, wall_s in figures["stages_median_s"].items():
         print(f"  {name:<12}{wall_s:6.2f} s")
     print(f"  of these, nvcc and its jail: {figures['nvcc_median_s']:.2f} s; calls: {figures['calls_median_s']:.2f} s; "

@@ -53,6 +53,7 @@ class Span:
 
     @property
     def traceparent(self) -> str:
+        """The span as the W3C's header ``traceparent`` names it."""
         return f"00-{self.trace_id}-{self.span_id}-01"
 
     def set(self, **attributes: Attribute) -> None:

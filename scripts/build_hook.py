@@ -1,5 +1,8 @@
-"""Lays out a wheel: everything under the one name ``gpujudge``, and with GPUJUDGE_PLATFORM_WHEEL=1 the native libraries
-for this kind of machine, so that nothing is compiled where the wheel is installed. Hatchling calls it."""
+"""Lays out a wheel: everything under the one name ``gpujudge``.
+
+With GPUJUDGE_PLATFORM_WHEEL=1 it has the native libraries for this kind of machine, so that nothing is compiled where
+the wheel is installed. Hatchling calls it.
+"""
 
 from __future__ import annotations
 

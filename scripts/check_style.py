@@ -1,5 +1,7 @@
 """Refuses turns of phrase that readers stumble over, in documents, templates, messages and docstrings' first lines.
 
+Of statements and lessons it checks the spelling.
+
 ``docs/style.md`` shows each rule with a better sentence. ``make lint`` runs this file; it needs no package.
 """
 
@@ -13,8 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Folders whose Python has docstrings of ours. A pack's digest holds its files' text, so ``challenges`` stays as it is.
-CODE = ("benchmarks", "cli", "emulator", "judge", "logs", "migrations", "scripts", "store", "tests", "web", "workers")
+#: Folders whose Python has docstrings of ours.
+CODE = (
+    "benchmarks",
+    "cli",
+    "emulator",
+    "judge",
+    "logs",
+    "migrations",
+    "records",
+    "scripts",
+    "store",
+    "tests",
+    "web",
+    "workers",
+)
 #: Folders whose other strings are checked too, as messages. Digests of judgements hold those of the judge.
 MESSAGES = ("cli", "store", "web", "workers")
 #: Documents made from other texts (kernels' comments, the output of commands), and the page that shows bad turns.
@@ -49,6 +64,10 @@ BRITISH = (
     "authoris|behaviour|centre|colour|favour|generalis|initialis|minimis|maximis|neighbour|normalis|optimis(?!t|m)|"
     "organis|parallelis(?!m)|quantis|randomis(?!m)|recognis|serialis|specialis|summaris|synchronis|utilis|vectoris"
 )
+SPELLING = Rule(
+    re.compile(rf"\b\w*(?:{BRITISH})\w*", re.I),
+    "spelling is that of the US: color, neighbor, behavior, normalize, synchronize, initialize",
+)
 RULES = (
     Rule(
         re.compile(
@@ -70,10 +89,7 @@ RULES = (
         re.compile(r"(?<![#\[] )(?<![\[*(\x22])\bWhat\s[^.?!|<]*[.!](?!\w)"),
         'a clause as the subject hides who acts; begin with the noun ("The compiler\'s output is …")',
     ),
-    Rule(
-        re.compile(rf"\b\w*(?:{BRITISH})\w*", re.I),
-        "spelling is that of the US: color, neighbor, behavior, normalize, synchronize, initialize",
-    ),
+    SPELLING,
 )
 #: A clause in place of a noun or a verb, at the beginning of a docstring.
 CLAUSE = Rule(
@@ -118,6 +134,9 @@ def findings(root: Path) -> Iterator[Finding]:
         if name not in LEFT_OUT:
             for line, turn, advice in refused(path.read_text("utf-8")):
                 yield Finding(name, line, turn, advice)
+    for path in sorted([*root.glob("tracks/**/*.md"), *root.glob("challenges/*/*.md")]):
+        for line, turn, advice in refused(path.read_text("utf-8"), (SPELLING,)):
+            yield Finding(path.relative_to(root).as_posix(), line, turn, advice)
     for path in sorted(each for folder in CODE for each in (root / folder).rglob("*.py")):
         name = path.relative_to(root).as_posix()
         text = path.read_text("utf-8")

@@ -74,8 +74,10 @@ def submit(page: Page, address: str, source: str) -> str:
     page.goto(f"{address}/challenges/{TIMED}")
     form = {
         "csrf_token": page.input_value("#workbench-form [name=csrf_token]"),
-        "source": source, "device": "emulator", "mode": "submit",
-    }  # fmt: skip
+        "source": source,
+        "device": "emulator",
+        "mode": "submit",
+    }
     sent = page.request.post(f"{address}/challenges/{TIMED}/submissions", form=form)
     until = time.monotonic() + JUDGED_WITHIN_S
     while page.request.get(sent.url, headers={"Accept": "text/html"}).text().count('id="progress"'):

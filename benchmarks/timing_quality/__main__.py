@@ -113,9 +113,10 @@ class _Time(NamedTuple):
 
 def _times(judged: Sequence[Judged], device: str, kernel: str) -> list[_Time]:
     return [
-        _Time(j.value, j.low, j.high) for j in judged
+        _Time(j.value, j.low, j.high)
+        for j in judged
         if (j.device, j.kernel) == (device, kernel) and j.value and j.low is not None and j.high is not None
-    ]  # fmt: skip
+    ]
 
 
 def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
@@ -133,14 +134,16 @@ def ordering(judged: Sequence[Judged]) -> list[dict[str, Any]]:
             if base and other:
                 measured.append(100 * (_median(other) / _median(base) - 1))
         apart = sum(a.high < b.low or b.high < a.low for a, b in pairs)
-        rows.append({
-            "difference_percent": percent,
-            "measured_percent": statistics.median(measured),
-            "pairs": len(pairs),
-            "right_order": sum(a.value < b.value for a, b in pairs) / len(pairs) if percent else None,
-            "told_apart": apart / len(pairs),
-            "told_apart_wrongly": (sum(b.high < a.low for a, b in pairs) if percent else apart) / len(pairs),
-        })  # fmt: skip
+        rows.append(
+            {
+                "difference_percent": percent,
+                "measured_percent": statistics.median(measured),
+                "pairs": len(pairs),
+                "right_order": sum(a.value < b.value for a, b in pairs) / len(pairs) if percent else None,
+                "told_apart": apart / len(pairs),
+                "told_apart_wrongly": (sum(b.high < a.low for a, b in pairs) if percent else apart) / len(pairs),
+            }
+        )
     return rows
 
 
@@ -152,8 +155,10 @@ def bias(device_name: str, data_dir: str, folder: Path) -> list[dict[str, Any]]:
     """
     settings = JudgeSettings(data_dir=Path(data_dir))
     device = BUILTIN_BACKENDS.find_device(device_name, settings)
-    kernels = [(name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
-               for name in PROFILED]  # fmt: skip
+    kernels = [
+        (name, (ROOT / "reference_solutions" / name).read_bytes(), ROOT / "challenges" / name.split("/")[0])
+        for name in PROFILED
+    ]
     kernels.append(("twice (537 MB)", workload.memory_bound().encode(), folder / "twice-large"))
     kernels.append(("twice (16 MB)", workload.memory_bound().encode(), folder / "twice-short"))
     ours = ensure_kernels(device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
@@ -187,8 +192,10 @@ def tables(result: dict[str, Any]) -> str:
         *(_bias_table(result["bias"]) if result["bias"] else ()),
     ]
     if result["judgements"]:
-        shown.append(f"{result['judgements']} judgements of honest kernels; verdicts: {result['verdicts']}; "
-                     f"median {result['median_wall_s']:.2f} s each.")  # fmt: skip
+        shown.append(
+            f"{result['judgements']} judgements of honest kernels; verdicts: {result['verdicts']}; "
+            f"median {result['median_wall_s']:.2f} s each."
+        )
     return "\n".join(shown)
 
 
@@ -206,8 +213,10 @@ def _ordering_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "| ---: | ---: | ---: | ---: | ---: | ---: |"
     for row in rows:
         right = "" if row["right_order"] is None else f"{row['right_order']:.1%}"
-        yield (f"| {row['difference_percent']:g} % | {row['measured_percent']:.2f} % | {row['pairs']} | {right} "
-               f"| {row['told_apart']:.1%} | {row['told_apart_wrongly']:.1%} |")  # fmt: skip
+        yield (
+            f"| {row['difference_percent']:g} % | {row['measured_percent']:.2f} % | {row['pairs']} | {right} "
+            f"| {row['told_apart']:.1%} | {row['told_apart_wrongly']:.1%} |"
+        )
     yield ""
 
 
@@ -219,9 +228,11 @@ def _bias_table(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"| {row['kernel']} | {row['problem']} | | | |"
             continue
         interval = (row["high_s"] - row["low_s"]) / 2 / row["judge_s"]
-        yield (f"| {row['kernel']} | {row['judge_s'] * 1e6:.2f} µs ± {interval:.1%} | {row['ncu_s'] * 1e6:.2f} µs "
-               f"| {row['bias_s'] * 1e6:+.2f} µs ({row['bias_s'] / row['ncu_s']:+.2%}) "
-               f"| {row['ncu_empty_s'] * 1e6:.2f} µs |")  # fmt: skip
+        yield (
+            f"| {row['kernel']} | {row['judge_s'] * 1e6:.2f} µs ± {interval:.1%} | {row['ncu_s'] * 1e6:.2f} µs "
+            f"| {row['bias_s'] * 1e6:+.2f} µs ({row['bias_s'] / row['ncu_s']:+.2%}) "
+            f"| {row['ncu_empty_s'] * 1e6:.2f} µs |"
+        )
     yield ""
 
 

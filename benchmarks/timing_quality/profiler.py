@@ -54,8 +54,10 @@ def durations(library: bytes, pack_folder: Path, kernels: Path, *, empty_caches:
     for row in list(csv.DictReader(io.StringIO("\n".join(rows))))[1:]:
         per_kernel[row["Kernel Name"]].append(float(row["gpu__time_duration.sum"].replace(",", "")) * 1e-9)
     ours = [times for times in per_kernel.values() if len(times) >= CALLS]
-    return [sum(times[call * (len(times) // CALLS) + k] for times in ours for k in range(len(times) // CALLS))
-            for call in range(CALLS)]  # fmt: skip
+    return [
+        sum(times[call * (len(times) // CALLS) + k] for times in ours for k in range(len(times) // CALLS))
+        for call in range(CALLS)
+    ]
 
 
 def median_duration(
