@@ -124,8 +124,14 @@ def forwarding(address: str, host: str, port: int) -> Iterator[int]:
         target.close()
 
     async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        server_reader, server_writer = await asyncio.open_connection(host, port)
-        await asyncio.gather(copy(reader, server_writer), copy(server_reader, writer))
+        writers = [writer]
+        try:
+            server_reader, server_writer = await asyncio.open_connection(host, port)
+            writers.append(server_writer)
+            await asyncio.gather(copy(reader, server_writer), copy(server_reader, writer))
+        finally:
+            for each in writers:
+                each.transport.abort()
 
     # In a thread of its own from the start: a browser in the tests before may have left a loop in this one.
     loop = asyncio.new_event_loop()
@@ -140,6 +146,8 @@ def forwarding(address: str, host: str, port: int) -> Iterator[int]:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        # A socket that a connection leaves behind is closed in the next turn of the loop.
+        await asyncio.sleep(0.1)
 
     asyncio.run_coroutine_threadsafe(end(), loop).result(10)
     loop.call_soon_threadsafe(loop.stop)
