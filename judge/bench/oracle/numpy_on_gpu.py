@@ -9,6 +9,7 @@ import builtins
 import contextlib
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,9 @@ class _Numpy(types.ModuleType):
 
 
 _NUMPY = _Numpy("numpy")
+#: References go through long arrays in pieces of ``_CHUNK`` elements, which a processor's cache holds. For a GPU, where
+#: each step of a piece costs a launch, they are this long. Shorter ones count rows.
+_PIECE, _LEAST_PIECE = 1 << 25, 1 << 14
 
 
 def load(path: Path, name: str) -> types.ModuleType:
@@ -56,6 +60,19 @@ def load(path: Path, name: str) -> types.ModuleType:
     sys.modules[name] = module
     exec(compile(path.read_text(), str(path), "exec"), module.__dict__)  # noqa: S102 (the pack's own code, as an import runs it)
     return module
+
+
+@contextlib.contextmanager
+def long_pieces(module: types.ModuleType) -> Iterator[None]:
+    """Has the functions of a module work in pieces that suit a GPU, until the block ends."""
+    own = getattr(module, "_CHUNK", 0)
+    if own >= _LEAST_PIECE:
+        module.__dict__["_CHUNK"] = max(own, _PIECE)
+    try:
+        yield
+    finally:
+        if own:
+            module.__dict__["_CHUNK"] = own
 
 
 def _import(name: str, *arguments: Any, **keywords: Any) -> Any:

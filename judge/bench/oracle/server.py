@@ -67,6 +67,7 @@ class Answering:
         cupy.asnumpy(one @ one + cupy.fft.fft(one).real)
         lock_down_gpu(begin.folder)
         check = Path(__file__).resolve().parents[2] / "check"
+        self._long_pieces = numpy_on_gpu.long_pieces
         self._laws = numpy_on_gpu.load(check / "tolerance.py", "oracle_tolerance")
         self._comparing = numpy_on_gpu.load(check / "compare.py", "oracle_compare")
         self._reference = numpy_on_gpu.load(begin.pack.reference.path, "oracle_reference")
@@ -116,6 +117,14 @@ class Answering:
 
     def _expected(self, case: Case, inputs: dict[str, Any]) -> dict[str, Any]:
         """Returns the result of ``judge.packs.judging.expected_outputs``, on the GPU."""
+        try:
+            with self._long_pieces(self._reference):
+                return self._computed(case, inputs)
+        except MemoryError:
+            self._gpu.free()
+            return self._computed(case, inputs)
+
+    def _computed(self, case: Case, inputs: dict[str, Any]) -> dict[str, Any]:
         values = self._by_output(self._reference.reference(**inputs))
         has_magnitude = hasattr(self._reference, "magnitude")
         magnitudes = self._by_output(self._reference.magnitude(**inputs)) if has_magnitude else {}

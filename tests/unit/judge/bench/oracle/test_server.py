@@ -95,3 +95,22 @@ def test_it_frees_its_memory(answering: Callable[[Pack], Answering]) -> None:
     assert not oracle._gpu.is_free  # type: ignore[attr-defined]
     assert oracle.rest() == (READY, "")
     assert oracle._gpu.is_free  # type: ignore[attr-defined]
+
+
+def test_references_work_in_long_pieces_unless_memory_is_short(
+    answering: Callable[[Pack], Answering], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pack = load_pack(ROOT / "challenges" / "sigmoid")
+    oracle = answering(pack)
+    module = oracle._reference
+    original, own, lengths = module.reference, module._CHUNK, []
+
+    def reference(**inputs: Any) -> Any:
+        lengths.append(module._CHUNK)
+        if module._CHUNK > own:
+            raise MemoryError
+        return original(**inputs)
+
+    monkeypatch.setattr(module, "reference", reference)
+    assert oracle.answer(question(pack)[0]) == (RIGHT, "")
+    assert lengths == [1 << 25, own]
