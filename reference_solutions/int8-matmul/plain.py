@@ -21,7 +21,7 @@ def product(
         in_b = (inner[:, None] < K) & (columns[None, :] < N)
         left = tl.load(a + rows[:, None] * K + inner[None, :], mask=in_a, other=0)
         right = tl.load(b + inner[:, None].to(tl.int64) * N + columns[None, :], mask=in_b, other=0)
-        total = tl.dot(left, right, total)
+        total = tl.dot(left, right, total, out_dtype=tl.int32)
         of_rows += tl.sum(left.to(tl.int32), 1)
         of_columns += tl.sum(right.to(tl.int32), 0)
     total -= zero_b * of_rows[:, None] + zero_a * of_columns[None, :] - K * zero_a * zero_b

@@ -30,6 +30,9 @@ SLUGS = (
     "conv2d",
     "fft-1d",
     "spmv-csr",
+    "int8-matmul",
+    "fp8-gemm",
+    "spmm-csr",
 )
 
 
