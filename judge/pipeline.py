@@ -7,6 +7,7 @@ of a web, a database or a queue. Where the machine is at fault the verdict is IE
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -110,21 +111,23 @@ def run(
     artifact: Artifact, report: BuildReport, pack: Pack, device: DeviceInfo, seed: int, settings: JudgeSettings, *,
     source: bytes = b"", mode: Mode = Mode.SUBMIT,
     progress: Report = lambda _: None, cancelled: Cancelled = lambda: False,
-    warm: WarmPool | None = None, background: Background | None = None,
+    warm: WarmPool | None = None, background: Background | None = None, far_s: float = math.inf,
     backends: Backends = BUILTIN_BACKENDS, languages: Languages = BUILTIN_LANGUAGES,
 ) -> Judgement:  # fmt: skip
     """Judges a built submission. Raises judge.errors.Cancelled.
 
     ``seed`` decides the contents of every case that is not public. ``source``, if known, explains failures. ``warm``
     are runners of ``judge.backends.sessions.warm_runners`` for this device under these settings. With a ``background``,
-    timed processes end and the device is released there, after this has returned.
+    timed processes end and the device is released there, after this has returned. A measured time above ``far_s``
+    seconds need not be precise.
     """
     started = time.monotonic()
     ending = ExitStack()
     try:
         backend = backends.of(device.kind)
         threads = ending.enter_context(backend.hold(device, settings, shared=mode is Mode.CHECK, cancelled=cancelled))
-        task = _Task(source, pack, device, seed, mode, settings, backend, languages.of(pack.build.language), progress)
+        language = languages.of(pack.build.language)
+        task = _Task(source, pack, device, seed, mode, settings, backend, language, progress, far_s)
         factory = sessions_for(
             backend,
             pack,
@@ -216,6 +219,7 @@ class _Task:
     backend: Backend
     language: Language
     progress: Report
+    far_s: float = math.inf
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -295,7 +299,7 @@ def _judge_built(
     case_runner = CaseRunner(factory, pack, artifact, task.seed, started=session, source=task.source)
     job = ScoringJob(
         pack, benchmarks, device, task.timing_settings, task.seed, report, artifact, task.build_null_kernel, factory,
-        case_runner, task.on_timed, ending, ahead,
+        case_runner, task.on_timed, ending, ahead, task.far_s,
     )  # fmt: skip
     scorer: Scorer = UntimedScorer(job) if task.mode is Mode.CHECK else task.backend.scorer(job)
     judged: list[CaseJudgement] = []

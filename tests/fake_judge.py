@@ -176,9 +176,11 @@ class FakeJudge:
         mode: str,
         progress: Callable[[Any], None],
         cancelled: Callable[[], bool],
+        far_s: float,
     ) -> Judgement:
         orders = _orders(artifact)
         self._note(orders, "run")
+        self.far_s = far_s
         count = int(orders.get("cases", 2))
         verdict = Verdict(orders.get("verdict", "AC"))
         cases = []

@@ -16,6 +16,7 @@ from judge.errors import InternalError
 from judge.gpu.calibration import Calibration, device_hash
 from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
+from store.boards.standings import far_behind_s
 from store.devices import record_board, upsert_device
 from store.models import Submission
 from store.queue.artifacts import load_artifact
@@ -63,6 +64,7 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
         source = submission.source_bytes
         artifact = None if job.artifact_digest is None else load_artifact(session, job.artifact_digest)
         report = job.build_report
+        far_s = far_behind_s(session, submission)
     if artifact is None or report is None:
         raise BuildAgainError("the artifact is not in the store any more")
     pack = context.pack_for(job, submission)
@@ -87,6 +89,7 @@ def _run(context: WorkerContext, watch: LeaseWatch, device: DeviceInfo) -> Finis
             mode=submission.mode,
             progress=progress,
             cancelled=watch.cancelled,
+            far_s=far_s,
         )
     # An input that a user chose may be one that the reference cannot answer: another attempt would say the same.
     if judgement.verdict is Verdict.INTERNAL_ERROR and submission.custom_input is None:

@@ -64,8 +64,9 @@ class Judge(Protocol):
         mode: str,
         progress: Callable[[Progress], None],
         cancelled: Callable[[], bool],
+        far_s: float,
     ) -> Judgement:
-        """Returns the judgement of an artifact.
+        """Returns the judgement of an artifact. A measured time above ``far_s`` seconds need not be precise.
 
         Raises ``judge.errors.Cancelled`` once ``cancelled`` returns True.
         """
@@ -246,6 +247,7 @@ class PipelineJudge:
         mode: str,
         progress: Callable[[Progress], None],
         cancelled: Callable[[], bool],
+        far_s: float,
     ) -> Judgement:
         from judge import pipeline
         from judge.compile.artifact import Artifact
@@ -264,6 +266,7 @@ class PipelineJudge:
             cancelled=cancelled,
             warm=self._warm,
             background=self._background,
+            far_s=far_s,
             backends=self._backends,
             languages=self._languages,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Protocol
@@ -32,7 +33,7 @@ class ScoringJob:
 
     ``build_null_kernel`` builds a ``solve`` that does nothing, ``case_runner`` judges the functional cases, and
     ``ending`` takes what may be closed once the judgement is there. ``ahead`` is what the backend began before the
-    submission was built.
+    submission was built. A time above ``far_s`` seconds need not be precise.
     """
 
     pack: Pack
@@ -48,6 +49,7 @@ class ScoringJob:
     on_timed: OnTimed
     ending: ExitStack
     ahead: Ahead | None = None
+    far_s: float = math.inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ MIN_SAMPLES = 50
 FEWEST_S = 2.0
 #: Where a precision of a percent or more suffices, so many calls, or as many as take so long, tell as much.
 _SCREENING, _SCREENING_SAMPLES, _SCREENING_S = 0.01, 20, 0.5
+#: The precision that suffices for a time that changes no place on a board.
+FAR_PRECISION = 0.02
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import and_, case, func, select, true
@@ -11,10 +12,13 @@ from sqlalchemy.orm import Session, aliased
 
 from store.boards.board_key import BOARD_COLUMNS, BoardKey
 from store.boards.cards import card_spread
+from store.boards.totals import RANKED_MODE
 from store.models import BestResult, Measurement, Submission
 
 #: The most scores of a user on a board that are returned: the latest.
 MOST_SCORES = 300
+#: Times of the user's best above which a time need not be precise.
+FAR_BEHIND = 1.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,22 @@ class Standing:
                 break
             before.append(score.value)
         return min(before, default=None)
+
+
+def far_behind_s(session: Session, submission: Submission) -> float:
+    """Returns the measured time in seconds above which a submission changes no place on its board; infinity if any may.
+
+    It is FAR_BEHIND times its user's best there.
+    """
+    if submission.mode != RANKED_MODE:
+        return math.inf
+    board = replace(BoardKey.of(submission), metric="time_s")
+    best = session.scalar(
+        select(BestResult.value)
+        .filter_by(**board.columns, user_id=submission.user_id)
+        .where(BestResult.submission_id != submission.id)
+    )
+    return math.inf if best is None else FAR_BEHIND * best
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class MeasuredScorer:
 
         timer = job.ending.enter_context(self._open_timer(self._ahead))
         ended = timer.bench.background.submit(job.case_runner.end_session)
-        [(results, measurement)] = timer.time([job.artifact], on_calls)
+        [(results, measurement)] = timer.time([job.artifact], on_calls, far_s=job.far_s)
         ended.result()
         judged = tuple(case_judgement(result.case, result.outcome, result.wall_s) for result in results)
         return Score(judged, measurement)

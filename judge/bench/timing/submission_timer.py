@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -62,13 +63,16 @@ class SubmissionTimer:
         artifacts: Sequence[Artifact],
         progress: Progress = lambda _case, _calls: None,
         between: Callable[[], None] = lambda: None,
+        *,
+        far_s: float = math.inf,
     ) -> list[tuple[list[CaseResult], Measurement | None]]:
         """Times submissions in turns. Raises InternalError and Cancelled.
 
         Returns, for each, the case results up to the first that is not accepted, and the score if all are. ``between``
-        is called when each had its turn: what it times alternates with them.
+        is called when each had its turn: what it times alternates with them. What takes longer than ``far_s`` is
+        timed less precisely (``Trial``).
         """
-        found = run_trials(self.bench, self.baselines, artifacts, progress, between)
+        found = run_trials(self.bench, self.baselines, artifacts, progress, between, far_s=far_s)
         return [
             (results, self._measurement(artifact, results)) for artifact, results in zip(artifacts, found, strict=True)
         ]
@@ -152,10 +156,12 @@ def run_trials(
     artifacts: Sequence[Artifact],
     progress: Progress = lambda _case, _calls: None,
     between: Callable[[], None] = lambda: None,
+    *,
+    far_s: float = math.inf,
 ) -> list[list[CaseResult]]:
     """Times submissions in turns (A B A B A B) and returns the case results of each.
 
-    ``between`` is called three times, when each had its turn.
+    ``between`` is called three times, when each had its turn. ``far_s`` as in ``SubmissionTimer.time``.
 
     Raises InternalError if the machine is at fault, and Cancelled.
     """
@@ -164,7 +170,7 @@ def run_trials(
     # The baselines are the machine's; from here on it is these submissions that hold the GPU.
     begun = time.monotonic()
     until = begun + HOLD_S * len(artifacts)
-    trials = [Trial(bench, baselines, artifact, progress, until) for artifact in artifacts]
+    trials = [Trial(bench, baselines, artifact, progress, until, far_s) for artifact in artifacts]
     time_processes(bench, baselines, trials, between)
     taken_s = (time.monotonic() - begun) / len(artifacts)
     return [_judge(bench, baselines, trial, until - taken_s) for trial in trials]

@@ -19,7 +19,7 @@ from judge.bench.conditions import GpuConditions, HostLoad
 from judge.bench.measurement import TimedCase, score_interval
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.plausibility import Roofline, why_time_implausible
-from judge.bench.statistics import PROCESSES, Effort, StoppingRule
+from judge.bench.statistics import FAR_PRECISION, PROCESSES, Effort, StoppingRule, median_interval
 from judge.bench.timing.ahead import TimingAhead
 from judge.bench.timing.call_maker import CallMaker, NullCallMaker, reservation
 from judge.bench.timing.case_timer import HOLD_S, CaseTimer, ProcessTiming
@@ -110,10 +110,14 @@ class Bench:
         """Returns the device memory that a timed process takes, for all cases."""
         return reservation([self.maker(case) for case in self.cases], max_calls)
 
-    def rule(self) -> StoppingRule:
-        """Returns the stopping rule of one process and one case, with its share of the pack's time budget."""
+    def rule(self, *, is_far: bool = False) -> StoppingRule:
+        """Returns the stopping rule of one process and one case, with its share of the pack's time budget.
+
+        A submission that ``is_far`` behind is timed no better than FAR_PRECISION.
+        """
         budget_s = self.pack.bench.budget_s / PROCESSES / len(self.cases)
-        return StoppingRule(budget_s, Effort.for_precision(self.precision))
+        precision = max(self.precision or 0.0, FAR_PRECISION) if is_far else self.precision
+        return StoppingRule(budget_s, Effort.for_precision(precision))
 
     @property
     def share_s(self) -> float:
@@ -177,7 +181,8 @@ class Doubt:
 class Trial:
     """Times one submission. The null kernel's claim is subtracted from its times.
 
-    At ``until``, by ``time.monotonic``, the time that all its processes together may take is over.
+    At ``until``, by ``time.monotonic``, the time that all its processes together may take is over. If the first
+    process shows that calls take longer than ``far_s``, the others make fewer of them.
     """
 
     def __init__(
@@ -187,9 +192,11 @@ class Trial:
         artifact: Artifact,
         progress: Progress = lambda _case, _calls: None,
         until: float = math.inf,
+        far_s: float = math.inf,
     ) -> None:
         self._bench = bench
         self._until = until
+        self._far_s = far_s
         self._baselines = baselines
         self._artifact = artifact
         self._progress = progress
@@ -322,7 +329,7 @@ class Trial:
             1 + number * _CALLS_PER_PROCESS,
             verifier,
             bench.conditions,
-            bench.rule(),
+            bench.rule(is_far=self._is_far(case)),
             probe,
             bench.background.busy,
             share_s=bench.share_s,
@@ -331,6 +338,11 @@ class Trial:
             gpu_busy=lambda: bench.oracle is not None and bench.oracle.is_busy,
         )
         return timer.run(lambda calls: self._progress(case, calls))
+
+    def _is_far(self, case: Case) -> bool:
+        """Returns whether an earlier process shows that the submission's only benchmark takes longer than ``far_s``."""
+        timings = self._timings[case.id]
+        return bool(timings) and len(self._bench.cases) == 1 and median_interval(timings[0].samples).low > self._far_s
 
     def _timed(self, case: Case, least_s: float = 0.0) -> TimedCase:
         """Returns the case's times. If their value is below ``least_s``, all are longer by what it lacks."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from store.boards.board_key import BoardKey
 from store.boards.cards import TimedOnCard, record_card_times
 from store.boards.leaderboards import board_query, leaderboard, place_on_board
 from store.boards.scores import record_measurement
-from store.boards.standings import find_standing
+from store.boards.standings import far_behind_s, find_standing
 from store.models import BestResult, BoardTotals, Measurement, Submission, User
 
 T0 = datetime(2026, 1, 2, tzinfo=UTC)
@@ -304,6 +305,21 @@ def test_an_entry_of_another_card_is_ahead_only_beyond_the_spread_of_the_cards(
         standing = find_standing(session, session.get_one(Submission, 2), frozen=False)
         assert standing is not None
         assert (standing.faster, standing.slower) == (1, 1), "u3 may be as fast as u2 on its card"
+
+
+def test_what_is_far_behind_its_user_s_best_need_not_be_precise(sessions: sessionmaker[Session]) -> None:
+    with sessions.begin() as session:
+        score(session, "a", 2.0)
+        score(session, "a", 3.0)
+        score(session, "a", 0.5, metric="modelled_time_s/h200/1")
+        score(session, "b", 1.0)
+        best, later, _, other = session.scalars(select(Submission).order_by(Submission.id))
+        assert far_behind_s(session, later) == pytest.approx(2.6)
+        assert far_behind_s(session, best) == math.inf, "judged again"
+        assert far_behind_s(session, other) == math.inf, "the first of its user"
+        later.mode = "run"
+        assert far_behind_s(session, later) == math.inf
+        session.rollback()
 
 
 @pytest.mark.exhaustive
