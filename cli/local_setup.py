@@ -65,6 +65,9 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
         raise UsageError(f"GPUJUDGE_AUTOTUNE_CONFIGS is a number from 1 to {_MOST_CONFIGS}, not {configs!r}")
     if not tuning_s.replace(".", "", 1).isdecimal():
         raise UsageError(f"GPUJUDGE_AUTOTUNE_S is a number of seconds, not {tuning_s!r}")
+    pytorch = environ.get("GPUJUDGE_PYTORCH", "off")
+    if pytorch not in ("off", "tensors", "functions"):
+        raise UsageError(f"GPUJUDGE_PYTORCH is off, tensors or functions, not {pytorch!r}")
     nvcc, locks = environ.get("GPUJUDGE_NVCC"), environ.get("GPUJUDGE_LOCKS_DIR")
     made: JudgeSettings = settings.JudgeSettings(
         data_dir=folder,
@@ -74,6 +77,7 @@ def local_settings(data_dir: Path | None) -> JudgeSettings:
         emulator_gpu=gpu,
         autotune_configs=int(configs),
         autotune_s=float(tuning_s),
+        pytorch=pytorch,
         locks_dir=Path(locks) if locks else None,
     )
     return made

@@ -188,6 +188,8 @@ class Fingerprint:
     nvcc_flags: tuple[str, ...] = ()
     pack: str = ""
     pack_digest: str = ""
+    #: The release of PyTorch, and what of it a program in Python had; empty if nothing.
+    pytorch: str = field(default="", metadata=WHEN_KNOWN)
     judge: str = ""
     calibrated: str | None = None
     seen: ObservedConditions = ObservedConditions()

@@ -71,6 +71,9 @@ class JudgeSettings:
     #: in all. 1: it takes the first that compiles.
     autotune_configs: int = 8
     autotune_s: float = 10.0
+    #: What Triton submissions on a GPU have of the PyTorch that is installed there: nothing (``off``: stand-ins), its
+    #: tensors without what computes (``tensors``), or all of it (``functions``).
+    pytorch: str = "off"
     build: BuildLimits = field(default_factory=BuildLimits)
     run: RunLimits = field(default_factory=RunLimits)
 
@@ -91,4 +94,4 @@ class JudgeSettings:
 
 
 _PATHS = ("data_dir", "nvcc", "locks_dir")
-_SCALARS = ("jail", "emulator_threads", "emulator_gpu", "precision", "autotune_configs", "autotune_s")
+_SCALARS = ("jail", "emulator_threads", "emulator_gpu", "precision", "autotune_configs", "autotune_s", "pytorch")

@@ -63,6 +63,8 @@ class Settings(BaseSettings):
     #: How many configurations of an autotuned Triton kernel the emulator compiles and models, and for how long.
     autotune_configs: int = Field(default=8, ge=1, le=64)
     autotune_s: float = Field(default=10.0, ge=0)
+    #: What Triton submissions on a GPU have of the PyTorch that is installed there.
+    pytorch: Literal["off", "tensors", "functions"] = "off"
     #: How many runners wait for submissions; None selects the default of the device kind.
     warm_runners: int | None = Field(default=None, ge=0, le=16, examples=[2])
 
@@ -150,6 +152,7 @@ class Settings(BaseSettings):
             emulator_gpu=self.emulator_gpu,
             autotune_configs=self.autotune_configs,
             autotune_s=self.autotune_s,
+            pytorch=self.pytorch,
             locks_dir=self.locks_dir,
         )
 

@@ -18,6 +18,7 @@ from judge.judgement import DeviceInfo
 from judge.measurements import BenchmarkCase, Fingerprint, Measurement, ModelledCase, ObservedConditions
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import case_bytes, case_flops
+from judge.wire.messages import NATIVE_LOADER
 
 _FINGERPRINT_DETAILS = (
     "uuid_hash",
@@ -139,6 +140,8 @@ def fingerprint(
         nvcc_flags=artifact.compiler_options,
         pack=f"{pack.slug} {pack.version}",
         pack_digest=pack.digest,
+        # A native program has nothing of it.
+        pytorch="" if artifact.loader == NATIVE_LOADER else device.details.get("pytorch", ""),
         judge=__version__,
         calibrated=None if calibration is None else calibration.date,
         seen=seen,

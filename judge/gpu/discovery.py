@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,11 @@ class FoundGpus:
     problem: str
 
 
-def find_gpus(settings: JudgeSettings) -> FoundGpus:  # noqa: ARG001 -- later settings will choose among GPUs
-    """Finds the GPUs in a process of its own, since loading the driver leaves threads and a context behind."""
+def find_gpus(settings: JudgeSettings) -> FoundGpus:
+    """Finds the GPUs in a process of its own, since loading the driver leaves threads and a context behind.
+
+    Where submissions may call all of PyTorch, a GPU counts as another device, with boards of its own.
+    """
     if not Path("/dev/nvidiactl").exists() and not Path("/dev/dxg").exists():
         return FoundGpus((), "no NVIDIA driver is loaded")
     command, environment = own_process("judge.gpu.discovery_process")
@@ -39,7 +43,19 @@ def find_gpus(settings: JudgeSettings) -> FoundGpus:  # noqa: ARG001 -- later se
     if done.returncode != 0:
         lines = done.stderr.strip().splitlines()
         return FoundGpus((), lines[-1] if lines else f"the search for GPUs ended with {done.returncode}")
-    return FoundGpus(tuple(_cuda_device(entry) for entry in json.loads(done.stdout)), "")
+    devices = tuple(_cuda_device(entry) for entry in json.loads(done.stdout))
+    return FoundGpus(devices, "") if settings.pytorch == "off" else _with_pytorch(devices, settings.pytorch)
+
+
+def _with_pytorch(devices: tuple[DeviceInfo, ...], allowed: str) -> FoundGpus:
+    try:
+        version = importlib.metadata.version("torch")
+    except importlib.metadata.PackageNotFoundError:
+        return FoundGpus((), f"GPUJUDGE_PYTORCH={allowed}, and PyTorch is not installed: pip install torch")
+    found = [replace(each, details={**each.details, "pytorch": f"{version}, {allowed}"}) for each in devices]
+    if allowed == "functions":
+        found = [replace(each, key=f"{each.key}-pytorch", name=f"{each.name} with PyTorch") for each in found]
+    return FoundGpus(tuple(found), "")
 
 
 def device_key(model: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from judge.runner.submission import Program
+from judge.wire.elements import Element
 from judge.wire.messages import LoadRequest, ReportClaim, Watch
 from judge.wire.python_program import CompiledKernel, PythonProgram
 from judge.wire.recipe import Recipe
@@ -33,6 +34,7 @@ class DeviceOptions:
     ordinal: int = 0
     library: str = ""
     threads: int = 0
+    pytorch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,35 @@ class ScratchMemory(Protocol):
     def copy(self, target: int, source: int, size: int) -> None: ...
 
 
+class TensorModule(Protocol):
+    """PyTorch, as a submission in Python gets it. ``device`` is the GPU, as PyTorch names it."""
+
+    device: Any
+
+    @property
+    def module(self) -> Any: ...
+
+    @property
+    def makers(self) -> dict[str, Callable[..., Any]]:
+        """The functions that make tensors, by their names."""
+
+    def begin(self, on_work: Callable[[], None]) -> None:
+        """Makes the module ready for the submission, which is loaded next.
+
+        ``on_work`` is called where PyTorch itself may put the device to work.
+        """
+
+    def tensor(self, address: int, shape: Sequence[int], element: Element) -> Any:
+        """Returns a tensor over memory of the device, which nothing copies."""
+
+
 class LaunchingDevice(Device, Protocol):
-    """A device that starts kernels for a submission in Python, which has no native host code."""
+    """A device that starts kernels for a submission in Python, which has no native host code.
+
+    ``pytorch`` is None where submissions get stand-ins for it.
+    """
+
+    pytorch: TensorModule | None
 
     def scratch_memory(self) -> ScratchMemory: ...
 
@@ -124,6 +153,9 @@ class LaunchingDevice(Device, Protocol):
 
     def start_kernel(self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float]) -> None:
         """Starts a loaded kernel on its arguments: addresses and numbers."""
+
+    def note_other_work(self) -> None:
+        """Says that something beside kernels, copies and fills of this device was asked for, which is not recorded."""
 
 
 class RewritingDevice(Device, Protocol):

@@ -63,6 +63,7 @@ class EmulatorDevice:
 
     #: Since kernels are compiled at their first launch.
     makes_code = True
+    pytorch = None
 
     def __init__(self, make: Callable[..., Runtime], threads: int) -> None:
         self._make = make
@@ -210,6 +211,9 @@ class EmulatorDevice:
             raise _not_recorded(error) from None
         self._places = deque(address for address in addresses if address)
         return _ReplayedProgram(replay), ReplayReply(transfers=dataclasses.astuple(replay.transfers))
+
+    def note_other_work(self) -> None:
+        """Does nothing: there is no PyTorch here."""
 
     def scratch_memory(self) -> ScratchMemory:
         return EmulatedMemory(self._runtime.library, self._check)

@@ -120,7 +120,7 @@ class Runner:
         self._outputs = SharedMemory(self._output_fd, start.output_bytes, writable=True)
         try:
             module = importlib.import_module(start.device_module)
-            self._device = module.open_device(DeviceOptions(start.ordinal, start.library, start.threads))
+            self._device = module.open_device(DeviceOptions(start.ordinal, start.library, start.threads, start.pytorch))
         except DeviceError as error:
             raise Refused(Failure.DEVICE, error.message, error.code, error.name) from None
         except Exception as error:

@@ -94,7 +94,7 @@ def session_factory(
         gpu=bounds.gpu,
     )
     session_bounds = Bounds(
-        start_s=settings.run.start_s,
+        start_s=settings.run.start_s + spec.start_s,
         call_s=pack.limits.wall_s,
         total_s=settings.run.wall_s,
         print_bytes=settings.run.output_bytes,

@@ -47,6 +47,8 @@ def runner_policy(spec: RunnerSpec, settings: JudgeSettings) -> Policy:
             "PYTHONHASHSEED": "0",
             # NumPy's OpenBLAS starts a thread a core when it is loaded, and interrupts the process if it may not.
             "OPENBLAS_NUM_THREADS": "1",
+            # PyTorch's, too, where that is imported.
+            "OMP_NUM_THREADS": "1",
         },
         gpus=spec.gpu_minors,
         busy_threads=spec.busy_threads,

@@ -33,6 +33,13 @@ class RunnerSpec:
     #: Whether the judge reserves the device's memory before a submission is loaded. A device that bounds what a
     #: submission allocates needs no such thing.
     reserves: bool = False
+    #: What programs in Python have of PyTorch: ``tensors``, ``functions``, or nothing of it (empty).
+    pytorch: str = ""
+
+    @property
+    def start_s(self) -> float:
+        """Returns how much longer than others its runners may take to start, in seconds."""
+        return 60.0 if self.pytorch else 0.0
 
 
 @dataclass(frozen=True, slots=True)

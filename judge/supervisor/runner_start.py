@@ -51,6 +51,7 @@ def start_request(spec: RunnerSpec, settings: JudgeSettings, input_bytes: int, o
         input_bytes=input_bytes,
         output_bytes=output_bytes,
         lock=settings.jail != "off",
+        pytorch=spec.pytorch,
     )
 
 

@@ -190,7 +190,7 @@ def warm_pool(
         request = start_request(spec, settings, input_bytes, output_bytes)
         return start_runner(launcher, request, settings.run.output_bytes)
 
-    return WarmPool(start, count, start_s=settings.run.start_s, report=report)
+    return WarmPool(start, count, start_s=settings.run.start_s + spec.start_s, report=report)
 
 
 def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:

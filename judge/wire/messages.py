@@ -45,7 +45,8 @@ class StartRequest:
     """Starts the device; it says nothing about the submission.
 
     ``library`` is the emulator's native library or, for a GPU, the machine code of the judge's own kernels; empty for a
-    device that needs none. ``threads`` is how many the emulator starts.
+    device that needs none. ``threads`` is how many the emulator starts. ``pytorch`` is what programs in Python have of
+    PyTorch, ``tensors`` or ``functions`` (``JudgeSettings.pytorch``); empty: stand-ins.
     """
 
     device_module: str
@@ -55,15 +56,16 @@ class StartRequest:
     input_bytes: int
     output_bytes: int
     lock: bool
+    pytorch: str = ""
 
     def pack(self) -> bytes:
         out = Writer().text(self.device_module).u32(self.ordinal).text(self.library).u32(self.threads)
-        return out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).payload()
+        return out.u64(self.input_bytes).u64(self.output_bytes).u8(self.lock).text(self.pytorch).payload()
 
     @classmethod
     def unpack(cls, payload: bytes) -> StartRequest:
         r = Reader(payload)
-        request = cls(r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), bool(r.u8()))
+        request = cls(r.text(), r.u32(), r.text(), r.u32(), r.u64(), r.u64(), bool(r.u8()), r.text())
         r.end()
         return request
 

@@ -20,6 +20,7 @@ _LABELS = {
     "memory_clock_khz": "Maximum memory clock",
     "nvcc": "nvcc",
     "nvcc_flags": "nvcc flags",
+    "pytorch": "PyTorch, and what of it kernels had",
     "calibrated": "Peaks calibrated on",
     "seen sm_mhz": "SM clock while timed",
     "seen memory_mhz": "Memory clock while timed",

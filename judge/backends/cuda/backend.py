@@ -95,6 +95,7 @@ class CudaBackend(Backend):
             # The submission's own thread, and the driver's for host functions.
             busy_threads=2,
             reserves=True,
+            pytorch="" if settings.pytorch == "off" else settings.pytorch,
         )
 
     def bounds(self, pack: Pack, settings: JudgeSettings, argument_bytes: int) -> DeviceBounds:  # noqa: ARG002

@@ -29,6 +29,8 @@ def probe_gpus(settings: JudgeSettings) -> Iterator[Probe]:
     found = discovery.find_gpus(settings)
     for device in found.devices:
         facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
+        if "pytorch" in device.details:
+            facts += f", PyTorch {device.details['pytorch']}"
         selector = f"cuda:{device.details['ordinal']}"
         yield Probe(f"GPU {selector}", True, f"{device.name}, {facts}", required=False)
         yield _calibration(settings, device, selector)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import importlib
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pycuda.driver as cuda
 
@@ -33,7 +35,7 @@ from judge.wire.bursts import GUARD_BYTES
 from judge.wire.digest import DIGEST_BYTES, level_sizes
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_ARGUMENTS
-from judge.wire.messages import LoadRequest, ReportClaim, Watch
+from judge.wire.messages import NATIVE_LOADER, LoadRequest, ReportClaim, Watch
 from judge.wire.python_program import CompiledKernel, PythonProgram
 from judge.wire.recipe import Changes, Kind, Planted, Recipe
 from judge.wire.recordings import ReplayReply
@@ -51,13 +53,14 @@ class CudaDevice:
 
     makes_code = False
 
-    def __init__(self, ordinal: int, library: str) -> None:
+    def __init__(self, ordinal: int, library: str, pytorch: str = "") -> None:
         # PyCUDA frees allocations without references.
         self._allocations: dict[int, cuda.DeviceAllocation] = {}
         #: The sizes of buffers, by address.
         self._buffers: dict[int, int] = {}
         self._recorder: CallRecorder | None = None
         self._is_profiled = False
+        self.pytorch: Any = None
         with _errors():
             cuda.init()
             device = cuda.Device(ordinal)
@@ -72,14 +75,20 @@ class CudaDevice:
             self._timer = CudaTimer(driver, self._kernels, self._flush)
             self._context.synchronize()
         self._warm_up()
+        if pytorch:
+            module = importlib.import_module("judge.runner.cuda.pytorch")
+            self.pytorch = module.PyTorch(ordinal, has_functions=pytorch == "functions")
 
     def limit(self, load: LoadRequest) -> None:
         """Prepares the timer for programs with streams of their own; the driver has none of the limits."""
-        if load.own_streams:
+        # PyTorch's streams do not wait for the default one.
+        if load.own_streams or (self.pytorch is not None and load.loader != NATIVE_LOADER):
             with _errors():
                 self._timer.expect_streams()
 
     def allocate(self, size: int, label: str) -> Buffer:  # noqa: ARG002 -- CUDA has no names for memory
+        if self.pytorch is not None:
+            self.pytorch.give_back()
         padded = -(-max(size, 1) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
         with _errors():
             allocation = cuda.mem_alloc(GUARD_BYTES + padded + GUARD_BYTES)
@@ -216,11 +225,16 @@ class CudaDevice:
 
     def start_kernel(self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float]) -> None:
         size = kernel.scratch * math.prod(grid)
-        scratch = self._python_memory.allocate(size) if size else 0
-        self._python_kernels.start(kernel, grid, given, scratch)
+        stream = 0 if self.pytorch is None else self.pytorch.stream()
+        scratch = self._python_memory.allocate(size, stream) if size else 0
+        self._python_kernels.start(kernel, grid, given, scratch, stream)
         if size:
             # Only launches behind this one, on the same stream, can be given it.
-            self._python_memory.free(scratch, size)
+            self._python_memory.free(scratch, size, stream)
+
+    def note_other_work(self) -> None:
+        if self._python_steps is not None:
+            self._python_steps.refused = "PyTorch's own work is not recorded"
 
     @functools.cached_property
     def _python_kernels(self) -> PythonKernels:
@@ -284,7 +298,7 @@ class CudaDevice:
 
 def open_device(options: DeviceOptions) -> CudaDevice:
     """Opens the GPU. Raises DeviceError."""
-    return CudaDevice(options.ordinal, options.library)
+    return CudaDevice(options.ordinal, options.library, options.pytorch)
 
 
 @contextlib.contextmanager

@@ -42,14 +42,20 @@ class PythonKernels:
             self._loaded[kernel.key] = function, parameters
 
     def start(
-        self, kernel: CompiledKernel, grid: tuple[int, int, int], given: Sequence[int | float], scratch: int
+        self,
+        kernel: CompiledKernel,
+        grid: tuple[int, int, int],
+        given: Sequence[int | float],
+        scratch: int,
+        stream: int = 0,
     ) -> None:
-        """Launches a kernel on the default stream."""
+        """Launches a kernel on a stream: the default one, unless another is given."""
         function, parameters = self._loaded[kernel.key]
         parameters.fill(given, scratch)
         if self._steps is not None:
-            self._steps.launch(self._numbers[kernel.key], grid, 32 * kernel.warps, kernel.shared, parameters)
-        code = self._launch(function, *grid, 32 * kernel.warps, 1, 1, kernel.shared, None, parameters.pointers, None)
+            self._steps.launch(self._numbers[kernel.key], grid, 32 * kernel.warps, kernel.shared, parameters, stream)
+        block, on = (32 * kernel.warps, 1, 1, kernel.shared), ctypes.c_void_p(stream)
+        code = self._launch(function, *grid, *block, on, parameters.pointers, None)
         self._driver.check("cuLaunchKernel", code)
 
 
@@ -63,10 +69,11 @@ class PythonMemory:
     def __init__(self, driver: Driver, steps: PythonSteps | None = None) -> None:
         self._driver = driver
         self._steps = steps
-        self._free: dict[int, list[int]] = {}
+        #: By size and the stream that used it, on which alone it can be used again.
+        self._free: dict[tuple[int, int], list[int]] = {}
 
-    def allocate(self, size: int) -> int:
-        kept = self._free.get(size)
+    def allocate(self, size: int, stream: int = 0) -> int:
+        kept = self._free.get((size, stream))
         if kept:
             return kept.pop()
         address, wanted = ctypes.c_uint64(), ctypes.c_size_t(max(size, 1))
@@ -80,8 +87,8 @@ class PythonMemory:
             self._steps.allocate(address.value, wanted.value)
         return int(address.value)
 
-    def free(self, address: int, size: int) -> None:
-        self._free.setdefault(size, []).append(address)
+    def free(self, address: int, size: int, stream: int = 0) -> None:
+        self._free.setdefault((size, stream), []).append(address)
 
     def _give_back(self) -> None:
         """Frees what is kept; the driver waits for the kernels that use it."""

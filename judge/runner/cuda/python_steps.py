@@ -40,7 +40,11 @@ class PythonSteps:
     def attribute(self, kernel: int, which: int, value: int) -> None:
         self._add(Step.ATTRIBUTE, Writer().u32(kernel).u32(which).raw(struct.pack("<i", value)))
 
-    def launch(self, kernel: int, grid: Sequence[int], threads: int, shared: int, parameters: Parameters) -> None:
+    def launch(
+        self, kernel: int, grid: Sequence[int], threads: int, shared: int, parameters: Parameters, stream: int = _STREAM
+    ) -> None:
+        if stream != _STREAM:
+            self.refused = "work on streams of PyTorch is not recorded"
         payload = Writer().u32(kernel)
         for extent in (*grid, threads, 1, 1, shared, 0):
             payload.u32(extent)

@@ -76,8 +76,12 @@ def build(
 ) -> tuple[list[Made], list[str], list[Any]]:
     """Returns the compiled kernels, what the author should know of them, and the autotuned ones. Raises Refused."""
     found = _recorded(source, shapes, path, configs)
+    # Only a GPU's worker may have PyTorch itself.
+    notes: dict[str, None] = {}
+    if found.lacking and not for_emulator:
+        notes[f"no kernel is compiled for what solve launches after {found.lacking}"] = None
     if not found.general:
-        return [], [], []
+        return [], list(notes), []
     deadline_s = time.monotonic() + patience_s
     try:
         compiler = Compiler(source, path, capability, ptx_version, for_emulator=for_emulator, keeps_stages=keeps_stages)
@@ -98,7 +102,6 @@ def build(
         if wrong or not instead:
             errors[general] = wrong[0] if wrong else made[general]["error"]
     errors |= {key: made[key]["error"] for key in found.timed if "error" in made[key]}
-    notes: dict[str, None] = {}
     tuned: dict[str, dict[str, tuple[set[str], str]]] = {}
     for general, choices in found.choices.items():
         first = [general, *choices[0].timed, *found.specials[general]]
@@ -156,7 +159,7 @@ def _recorded(source: bytes, shapes: bytes, path: str, configs: int = 1) -> Reco
         solve = find_solve(run_top(lambda: execute(source, path)))
         if calls:
             require_arguments(solve, calls[0])
-        record(solve, calls, launcher)
+        record(solve, calls, launcher, path)
     except TooManyError:
         raise Refused(
             f"solve launches kernels with more than {MAX_SPECIALIZATIONS} combinations of types, constants and "

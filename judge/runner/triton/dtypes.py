@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from judge.wire.elements import Element
 
 
@@ -45,6 +47,9 @@ for _name, _triton, _size, _others in _ROWS:
     for _other in _others:
         DTYPES[_other] = DTYPES[_name]
 
+#: Triton's short names, by the types of arrays and, where it is there, of PyTorch.
+_TRITON_NAMES: dict[Any, str] = {dtype: dtype.triton for dtype in DTYPES.values()}
+
 _BY_ELEMENT = {
     Element.FLOAT8_E4M3: "float8_e4m3fn",
     Element.FLOAT8_E5M2: "float8_e5m2",
@@ -54,3 +59,16 @@ _BY_ELEMENT = {
 def dtype_of(element: Element) -> DType:
     """Returns the type of a buffer's elements."""
     return DTYPES[_BY_ELEMENT.get(element, element.name.lower())]
+
+
+def know_types(torch: Any) -> None:
+    """Has ``triton_name`` know the types of the module ``torch``."""
+    _TRITON_NAMES.update({getattr(torch, name): dtype.triton for name, dtype in DTYPES.items() if hasattr(torch, name)})
+
+
+def triton_name(dtype: Any) -> str:
+    """Returns Triton's short name of a type of elements. Raises TypeError for one that kernels do not take."""
+    name = _TRITON_NAMES.get(dtype)
+    if name is None:
+        raise TypeError(f"a kernel takes no array of {dtype}")
+    return name

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Protocol
 
-from judge.runner.triton.arrays import Tensor
+from judge.runner.triton.dtypes import triton_name
 from judge.runner.triton.specialization import (
     IGNORED_OPTIONS,
     OPTIONS,
@@ -166,13 +166,15 @@ class WarmedUp:
 def _mark(parameter: Parameter, value: Any) -> Any:
     """Returns the properties of an argument that a launch depends on; None for one that has to be looked at."""
     kind = type(value)
-    if kind is Tensor:
-        return None if parameter.is_constant else (value.dtype.triton, value.data_ptr() & 15)
     if parameter.is_constant:
         return (kind, value) if kind in (int, float, bool, str) else None
     if kind is int:
         return (value.bit_length() > 31, value > 0, value & 15 == 0, value == 1) if -(2**31) < value < 2**63 else None
-    return kind if kind in (float, bool) else None
+    if kind in (float, bool):
+        return kind
+    if not hasattr(value, "data_ptr") or not value.is_cuda:
+        return None
+    return triton_name(value.dtype), value.data_ptr() & 15
 
 
 class Config:

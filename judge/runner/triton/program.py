@@ -25,6 +25,9 @@ from judge.wire.python_program import PythonProgram, unpack_program
 if TYPE_CHECKING:
     from judge.runner.device import Device
 
+_AHEAD = (
+    ". It does so with stand-ins for PyTorch: the build's notes name what they lack, after which nothing is compiled"
+)
 _FORMATS = {
     Element.INT8: "b", Element.UINT8: "B", Element.INT16: "h", Element.UINT16: "H", Element.INT32: "i",
     Element.UINT32: "I", Element.INT64: "q", Element.UINT64: "Q", Element.FLOAT32: "f", Element.FLOAT64: "d",
@@ -43,6 +46,8 @@ class CompiledLauncher:
 
     def __init__(self, program: PythonProgram, device: LaunchingDevice) -> None:
         self._device = device
+        # The pass that finds launches has no device, and so no PyTorch.
+        self._why_unknown = "" if device.pytorch is None else _AHEAD
         self._kernels = {kernel.key: kernel for kernel in program.kernels}
         self._rounds = [dict(choice) for choice in program.rounds]
         self._chosen: dict[str, str] = {}
@@ -66,9 +71,12 @@ class CompiledLauncher:
             raise NotCompiledError(
                 f"nothing was compiled for {general.in_words(names)}: the judge compiles ahead what solve launches "
                 "with the sizes of each case, so launches may depend on sizes, and not on anything else"
+                f"{self._why_unknown}"
             )
         given = [values[index] for index, _ in kernel.arguments]
-        self._device.start_kernel(kernel, grid, [each.data_ptr() if type(each) is Tensor else each for each in given])
+        self._device.start_kernel(
+            kernel, grid, [each.data_ptr() if hasattr(each, "data_ptr") else each for each in given]
+        )
 
     def launch_one_of(self, place: str, choices: Sequence[tuple[str, Callable[[], None]]]) -> None:
         """Launches the chosen one, else the first that was compiled. Raises NotCompiledError where none was."""
@@ -100,7 +108,10 @@ class PythonSubmission:
         except (DeviceError, TypeError) as error:
             raise LoadError(f"its kernels are not taken: {error}") from None
         self._launcher = CompiledLauncher(program, device)
-        stand_ins.install(self._launcher, self._memory)
+        self._pytorch = device.pytorch
+        if self._pytorch is not None:
+            self._pytorch.begin(device.note_other_work)
+        stand_ins.install(self._launcher, self._memory, self._pytorch)
         try:
             self._solve = find_solve(execute(program.source))
         except BaseException as error:
@@ -109,11 +120,13 @@ class PythonSubmission:
             _flush()
 
     def bind(self, values: Sequence[int | bytes], shapes: Sequence[tuple[int, ...]] = ()) -> list[Any]:
-        """Returns the arguments of one call: an array for each buffer, a number for each scalar."""
+        """Returns the arguments of one call: an array or tensor for each buffer, a number for each scalar."""
         bound: list[Any] = []
         for argument, value, shape in zip(self._arguments, values, shapes, strict=True):
             if argument.role is Role.SCALAR:
                 bound.append(scalar(argument.element, cast(bytes, value)))
+            elif self._pytorch is not None:
+                bound.append(self._pytorch.tensor(cast(int, value), shape, argument.element))
             else:
                 bound.append(Tensor(cast(int, value), shape, dtype_of(argument.element), self._memory))
         return bound

@@ -12,6 +12,7 @@ from typing import Any
 from judge.runner.triton.arrays import Tensor
 from judge.runner.triton.dtypes import dtype_of
 from judge.runner.triton.program import scalar
+from judge.runner.triton.source_module import FILE_NAME, told
 from judge.runner.triton.specialization import Specialization
 from judge.wire.call_shapes import CallShape
 from judge.wire.frames import Role
@@ -53,6 +54,7 @@ class Recorded:
 
     ``specials`` are all special ones of a general one, for where the latter does not compile. ``choices`` are all
     configurations of an autotuned kernel, by the general specialization of the first: only that one is in ``general``.
+    ``lacking`` is what first ended ``solve`` because the stand-ins lack it, in words.
     """
 
     general: dict[str, Specialization] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Recorded:
     specials: dict[str, dict[str, Specialization]] = field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     choices: dict[str, list[Choice]] = field(default_factory=dict)
+    lacking: str = ""
 
     def __len__(self) -> int:
         return len({**self.general, **self.timed})
@@ -182,19 +185,24 @@ def run_top(execute: Callable[[], Any]) -> Any:
             raise NeverEndsError(f"the code at the top of the file takes longer than {PATIENCE_S:g} s") from None
 
 
-def record(solve: Callable[..., Any], shapes: Sequence[CallShape], launcher: RecordingLauncher) -> None:
-    """Calls ``solve`` for each shape. Ignores exceptions: the judged call raises them again. Raises TooManyError."""
+def record(
+    solve: Callable[..., Any], shapes: Sequence[CallShape], launcher: RecordingLauncher, path: str = FILE_NAME
+) -> None:
+    """Calls ``solve`` for each shape. Raises TooManyError, and ignores what ``solve`` raises.
+
+    The judged call raises it again, but where it has what the stand-ins lack: that is noted, by the lines of ``path``.
+    """
     memory = NoMemory()
     with _alarm():
         try:
             for shape in shapes:
                 launcher.is_timed = shape.timed
-                _record_one(solve, shape, memory)
+                _record_one(solve, shape, memory, launcher.found, path)
         except _Expired:
             return
 
 
-def _record_one(solve: Callable[..., Any], shape: CallShape, memory: NoMemory) -> None:
+def _record_one(solve: Callable[..., Any], shape: CallShape, memory: NoMemory, found: Recorded, path: str) -> None:
     arguments: list[Any] = []
     for index, argument in enumerate(shape.arguments):
         if argument.role is Role.SCALAR:
@@ -205,6 +213,8 @@ def _record_one(solve: Callable[..., Any], shape: CallShape, memory: NoMemory) -
         solve(*arguments)
     except (TooManyError, _Expired):
         raise
+    except NotImplementedError as error:
+        found.lacking = found.lacking or told(error, path)
     except BaseException:
         return
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judge.runner.triton.arrays import Tensor
+from judge.runner.triton.dtypes import triton_name
 
 #: What an address or a whole number is a multiple of for better code.
 _DIVISOR = 16
@@ -213,7 +213,9 @@ def specialize(
 def _type_of(parameter: Parameter, value: Any) -> tuple[str, bool]:
     """Returns the type of an argument, and whether it is a multiple of 16."""
     if hasattr(value, "data_ptr") and hasattr(value, "dtype"):
-        return f"*{value.dtype.triton}", value.data_ptr() % _DIVISOR == 0
+        if not getattr(value, "is_cuda", True):
+            raise NotSpecialized(f"{parameter.name}: the tensor is not on the GPU")
+        return f"*{triton_name(value.dtype)}", value.data_ptr() % _DIVISOR == 0
     if isinstance(value, bool):
         return parameter.fixed or "u1", False
     if isinstance(value, int):
@@ -240,7 +242,7 @@ def encode(name: str, value: Any) -> tuple[str, Any]:
         return "dtype", value.triton_dtype
     if hasattr(value, "kernel_place"):
         return "kernel", value.kernel_place
-    if isinstance(value, Tensor):
+    if hasattr(value, "data_ptr"):
         raise NotSpecialized(f"{name} is tl.constexpr, and an array is not a constant")
     raise NotSpecialized(f"{name}: a constant is a number, a text, a type or a kernel, and no {type(value).__name__}")
 

@@ -11,14 +11,17 @@ import importlib.abc
 import importlib.machinery
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from judge.runner.triton.allocator import Allocator
-from judge.runner.triton.arrays import DEVICE, Device, Memory, Tensor
+from judge.runner.triton.arrays import DEVICE, Memory, Tensor
 from judge.runner.triton.dtypes import DTYPES
 from judge.runner.triton.kernels import Autotuned, Config, Heuristic, Kernel, Launcher
+
+if TYPE_CHECKING:
+    from judge.runner.device import TensorModule
 
 #: The device's properties as programs read them: an A100's multiprocessor, which PTX for sm_80 is made for.
 PROPERTIES = {
@@ -124,7 +127,10 @@ _MAKERS = (
     "tensor",
     "arange",
 )
-_NOT_OF_TORCH = f"is not there: of PyTorch a submission has {', '.join(_MAKERS)}, the types and Tensor"
+_NOT_OF_TORCH = (
+    f"is not there: of PyTorch a submission has {', '.join(_MAKERS)}, the types and Tensor, unless a GPU's worker has "
+    "PyTorch itself"
+)
 
 
 class _Module(ModuleType):
@@ -144,49 +150,63 @@ class _Module(ModuleType):
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules below the stand-ins, such as ``triton.language.extra``, which are only named in kernels."""
 
-    def __init__(self, modules: dict[str, ModuleType]) -> None:
-        self._modules = modules
+    def __init__(self, modules: Sequence[ModuleType]) -> None:
+        self._modules = {module.__name__: module for module in modules}
+        #: The packages that it finds.
+        self.tops = {name.partition(".")[0] for name in self._modules}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         del path, target
-        top = fullname.partition(".")[0]
-        if top not in ("triton", "torch", "gpujudge_triton"):
+        if fullname.partition(".")[0] not in self.tops:
             return None
-        if top == "torch" and fullname not in self._modules:
-            raise ImportError(f"{fullname} {_NOT_OF_TORCH}")
         return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         known = self._modules.get(spec.name)
-        return known if known is not None else _Module(spec.name, _IN_KERNELS)
+        if known is not None:
+            return known
+        return _Module(spec.name, _NOT_OF_TORCH if spec.name.startswith("torch.") else _IN_KERNELS)
 
     def exec_module(self, module: ModuleType) -> None:
         """Does nothing: a stand-in is made whole."""
 
 
-def install(launcher: Launcher, memory: Memory) -> Callable[[], None]:
-    """Puts the stand-ins in the place of the modules. Returns what takes them away again."""
+def install(launcher: Launcher, memory: Memory, pytorch: TensorModule | None = None) -> Callable[[], None]:
+    """Puts the stand-ins in the place of the modules. Returns what takes them away again.
+
+    With ``pytorch`` that module stays in its place.
+    """
     language = _language()
-    made = (*_triton(launcher, language), language, *_torch(memory), _own(memory))
-    modules = {module.__name__: module for module in made}
-    finder = _Finder(modules)
+    made = _triton(launcher, language, DEVICE if pytorch is None else pytorch.device)
+    if pytorch is None:
+        made += [*_torch(memory), _own(DTYPES, _functions(Allocator(memory)), Tensor)]
+    else:
+        types = {name: getattr(pytorch.module, name) for name in DTYPES if hasattr(pytorch.module, name)}
+        made.append(_own(types, pytorch.makers, pytorch.module.Tensor))
+    finder = _Finder((*made, language))
+    _forget(finder)  # PyTorch may have imported Triton
     sys.meta_path.insert(0, finder)
 
     def remove() -> None:
         sys.meta_path.remove(finder)
-        for name in list(sys.modules):
-            if name.partition(".")[0] in ("triton", "torch", "gpujudge_triton"):
-                del sys.modules[name]
+        _forget(finder)
 
     return remove
 
 
+def _forget(finder: _Finder) -> None:
+    for name in list(sys.modules):
+        if name.partition(".")[0] in finder.tops:
+            del sys.modules[name]
+
+
 def torch_alone(memory: Memory) -> None:
     """Puts the stand-ins of PyTorch and of the judge's own module in their place, beside the real Triton."""
-    modules = {module.__name__: module for module in (*_torch(memory), _own(memory))}
-    sys.modules.update(modules)
+    finder = _Finder((*_torch(memory), _own(DTYPES, _functions(Allocator(memory)), Tensor)))
+    _forget(finder)
+    sys.meta_path.insert(0, finder)
 
 
 def cdiv(x: int, y: int) -> int:
@@ -199,7 +219,7 @@ def next_power_of_2(n: int) -> int:
     return 1 << max(0, int(n) - 1).bit_length() if int(n) > 0 else 0
 
 
-def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
+def _triton(launcher: Launcher, language: ModuleType, device: Any) -> list[ModuleType]:
     triton = _Module("triton", _NOT_OF_TRITON)
 
     def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -215,7 +235,7 @@ def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
         return lambda inside: Heuristic(inside, values)
 
     runtime = _Module("triton.runtime", _NOT_OF_TRITON)
-    runtime.driver = runtime_driver()  # type: ignore[attr-defined]
+    runtime.driver = runtime_driver(device)  # type: ignore[attr-defined]
     runtime.JITFunction = Kernel  # type: ignore[attr-defined]
     tools, descriptors = (_Module(f"triton.tools{part}", _NOT_OF_TRITON) for part in ("", ".tensor_descriptor"))
     descriptors.TensorDescriptor = Absent("TensorDescriptor", _OF_THE_HOST)  # type: ignore[attr-defined]
@@ -229,7 +249,7 @@ def _triton(launcher: Launcher, language: ModuleType) -> list[ModuleType]:
     return [triton, runtime, tools, descriptors]
 
 
-def runtime_driver() -> Any:
+def runtime_driver(device: Any = DEVICE) -> Any:
     """Returns the stand-in for ``triton.runtime.driver`` in host code: it names the device and its size."""
 
     class Utils:
@@ -241,8 +261,8 @@ def runtime_driver() -> Any:
         utils = Utils()
 
         @staticmethod
-        def get_active_torch_device() -> Device:
-            return DEVICE
+        def get_active_torch_device() -> Any:
+            return device
 
         @staticmethod
         def get_current_device() -> int:
@@ -293,6 +313,21 @@ class AutogradFunction:
         return forward(_AutogradContext(), *args, **kwargs)
 
 
+class _Stream:
+    """The only stream: what is asked of any goes one after the other."""
+
+    cuda_stream = 0
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Takes the same arguments as PyTorch."""
+
+    def synchronize(self) -> None:
+        """Does nothing."""
+
+    def wait_stream(self, _: _Stream) -> None:
+        """Does nothing."""
+
+
 class _Nothing:
     """Does nothing, as a context and as a decorator: ``torch.no_grad()``, ``torch.cuda.device(x.device)``."""
 
@@ -327,15 +362,15 @@ def _torch(memory: Memory) -> list[ModuleType]:
         "get_device_properties": lambda *_: properties(),
         "get_device_capability": lambda *_: (8, 0), "get_device_name": lambda *_: "GPU",
         "empty_cache": lambda: None,
-        "current_stream": lambda *_: SimpleNamespace(cuda_stream=0, synchronize=lambda: None),
+        "Stream": _Stream, "stream": _Nothing, "current_stream": _Stream, "default_stream": _Stream,
     }.items():  # fmt: skip
         setattr(cuda, name, value)
     return [torch, cuda, autograd]
 
 
-def _own(memory: Memory) -> ModuleType:
+def _own(types: Mapping[str, Any], makers: Mapping[str, Any], tensor: Any) -> ModuleType:
     own = _Module("gpujudge_triton", f"is not there: it has {', '.join(_MAKERS)} and the types")
-    for name, value in {**DTYPES, **_functions(Allocator(memory)), "Tensor": Tensor}.items():
+    for name, value in {**types, **makers, "Tensor": tensor}.items():
         setattr(own, name, value)
     return own
 

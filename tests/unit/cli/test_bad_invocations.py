@@ -56,6 +56,7 @@ _WRONG: list[tuple[str, tuple[str, ...]]] = [
 _WRONG_SETTINGS = [
     ("GPUJUDGE_JAIL", "maybe", "GPUJUDGE_JAIL is required or off, not 'maybe'"),
     ("GPUJUDGE_EMULATOR_THREADS", "many", "GPUJUDGE_EMULATOR_THREADS is a number, not 'many'"),
+    ("GPUJUDGE_PYTORCH", "yes", "GPUJUDGE_PYTORCH is off, tensors or functions, not 'yes'"),
     ("GPUJUDGE_EMULATOR_GPU", "voodoo", "GPUJUDGE_EMULATOR_GPU is one of a100, h100, h200, rtx4090, t4, not 'voodoo'"),
 ]
 _FILES = {

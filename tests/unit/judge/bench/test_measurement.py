@@ -1,3 +1,4 @@
+import dataclasses
 import statistics
 
 import pytest
@@ -99,3 +100,11 @@ def test_a_fingerprint_names_the_compiler_that_built_the_artifact() -> None:
         modelled_fingerprint(PACK, artifact, device),
     ):
         assert (made.nvcc, made.nvcc_flags) == ("11.8", options)
+
+
+def test_a_fingerprint_says_what_a_program_in_python_had_of_pytorch() -> None:
+    device = DeviceInfo("gpu", "cuda", "GPU", "9.0", {"pytorch": "2.11.0, tensors"})
+    native = Artifact(b"", Target("cuda", "sm_90"))
+    python = dataclasses.replace(native, loader="judge.runner.triton.program")
+    made = [fingerprint(PACK, each, device, None, ObservedConditions()).pytorch for each in (native, python)]
+    assert made == ["", "2.11.0, tensors"]

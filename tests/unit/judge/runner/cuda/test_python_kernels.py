@@ -55,6 +55,14 @@ def test_memory_that_was_freed_is_given_again_for_the_same_size() -> None:
     assert driver.sizes == {first: 40}
 
 
+def test_memory_of_one_stream_is_not_given_to_another() -> None:
+    memory = PythonMemory(SmallDriver())
+    first = memory.allocate(40, 7)
+    memory.free(first, 40, 7)
+    assert memory.allocate(40) != first
+    assert memory.allocate(40, 7) == first
+
+
 def test_what_is_kept_goes_back_where_the_gpu_has_no_more() -> None:
     driver, steps = SmallDriver(), PythonSteps(1 << 10)
     memory = PythonMemory(driver, steps)

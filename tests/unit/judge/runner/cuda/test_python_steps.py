@@ -41,3 +41,9 @@ def test_more_than_is_kept_is_refused_in_words() -> None:
     for _ in range(3):
         steps.allocate(ADDRESS, 4)
     assert (len(steps.data), steps.refused) == (28, "more than can be recorded")
+
+
+def test_work_on_another_stream_is_refused_in_words() -> None:
+    steps, parameters = PythonSteps(1 << 16), Parameters(KERNEL)
+    steps.launch(steps.kernel("add", parameters), (1, 1, 1), 128, 0, parameters, 7)
+    assert steps.refused == "work on streams of PyTorch is not recorded"

@@ -222,8 +222,8 @@ def test_what_solve_raises_is_left_to_the_judged_call(launcher: RecordingLaunche
     [
         ("import pandas\ndef solve(x, y, n): ...\n", "kernel.py:1: error: ModuleNotFoundError"),
         (
-            "import torch.nn.functional\ndef solve(x, y, n): ...\n",
-            "torch.nn(.functional)? is not there",
+            "import torch.nn.functional as F\nF.softmax()\ndef solve(x, y, n): ...\n",
+            "kernel.py:2: error: NotImplementedError: torch.nn.functional.softmax is not there",
         ),
         ("def solve(x, y, n)\n", "kernel.py:1: error: SyntaxError"),
         ("x = 1 / 0\ndef solve(x, y, n): ...\n", "kernel.py:1: error: ZeroDivisionError"),
@@ -240,6 +240,25 @@ def test_what_solve_raises_is_left_to_the_judged_call(launcher: RecordingLaunche
 def test_a_file_that_does_not_build_says_why(source: str, log: str) -> None:
     with pytest.raises(Refused, match=log):
         _recorded(source.encode(), pack_shapes([shape(8)]), "kernel.py")
+
+
+def test_what_the_stand_ins_lack_is_told_by_its_line(launcher: RecordingLauncher) -> None:
+    text = "def solve(x, y, n):\n    add[(1,)](x, y, n, 0.5, BLOCK=8)\n    torch.relu(x)\n    y.missing()\n"
+    assert len(launched(launcher, text)) == 1
+    assert launcher.found.lacking.startswith("kernel.py:14: error: NotImplementedError: torch.relu is not there")
+
+
+def test_streams_of_pytorch_are_one(launcher: RecordingLauncher) -> None:
+    text = (
+        "def solve(x, y, n):\n"
+        "    side = torch.cuda.Stream()\n"
+        "    side.wait_stream(torch.cuda.current_stream())\n"
+        "    with torch.cuda.stream(side):\n"
+        "        add[(1,)](x, y, n, 0.5, BLOCK=8)\n"
+        "    side.synchronize()\n"
+        "    add[(1,)](x, y, n, 0.5, BLOCK=16)\n"
+    )
+    assert len(launched(launcher, text)) == 2
 
 
 def test_constants_are_plain() -> None:

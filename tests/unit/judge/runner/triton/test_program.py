@@ -18,6 +18,8 @@ PROGRAM = pack_program(
 
 
 class RefusingDevice:
+    pytorch = None
+
     def __init__(self, error: Exception) -> None:
         self._error = error
 

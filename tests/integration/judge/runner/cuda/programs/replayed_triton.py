@@ -69,6 +69,8 @@ class TellingDriver(Driver):
 class RecordedDevice:
     """The part of a GPU's device that launches, with a recorder."""
 
+    pytorch = None
+
     def __init__(self, driver: Driver, steps: PythonSteps) -> None:
         self._kernels, self._memory = PythonKernels(driver, steps), PythonMemory(driver, steps)
 
