@@ -10,7 +10,7 @@ _THREADS = 8
 
 
 def reference(y_samples, a, b, n_samples):
-    return np.array([(np.float64(b) - np.float64(a)) * y_samples.mean(dtype=np.float64)])
+    return np.array([(np.float64(b) - np.float64(a)) * y_samples.astype(np.float64).mean()])
 
 
 def magnitude(y_samples, a, b, n_samples):

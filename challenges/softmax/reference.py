@@ -31,7 +31,7 @@ def _denominator(values):
             maximum = chunk.max()
             np.subtract(chunk, maximum, out=exponentials)
             np.exp(exponentials, out=exponentials)
-            parts.append((maximum, exponentials.sum(dtype=np.float64)))
+            parts.append((maximum, exponentials.astype(np.float64).sum()))
         return parts
 
     with ThreadPoolExecutor(_THREADS) as pool:
