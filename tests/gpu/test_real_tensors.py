@@ -102,15 +102,16 @@ Judged = Callable[..., Judgement]
 
 @pytest.fixture
 def judged(packs: dict[str, Pack], judge_settings: JudgeSettings) -> Judged:
-    """``judged(source, slug, allowed)``: the judgement on the first GPU, with so much of PyTorch."""
+    """``judged(source, slug, allowed, mode)``: the judgement on the first GPU, with so much of PyTorch."""
 
-    def judge(source: str, slug: str = "vector-add", allowed: str = "tensors") -> Judgement:
+    def judge(
+        source: str, slug: str = "vector-add", allowed: str = "tensors", mode: pipeline.Mode = pipeline.Mode.SUBMIT
+    ) -> Judgement:
         settings = dataclasses.replace(judge_settings, pytorch=allowed)
         found = find_gpus(settings)
         assert found.devices, found.problem
-        judgement = pipeline.judge(
-            source.encode(), packs[slug].in_language("triton"), found.devices[0], 5, settings, mode=pipeline.Mode.SUBMIT
-        )
+        pack = packs[slug].in_language("triton")
+        judgement = pipeline.judge(source.encode(), pack, found.devices[0], 5, settings, mode=mode)
         print(f"{slug} with {allowed}: {judgement.verdict}, {judgement.wall_s:.1f} s, {judgement.message}")
         if judgement.measurement is not None:
             print(f"  {judgement.measurement.value * 1e6:.2f} us, {judgement.measurement.fingerprint.pytorch}")
@@ -145,7 +146,7 @@ def test_softmax_with_scratch_memory(judged: Judged) -> None:
 
 def test_scratch_memory_of_a_kernel(judged: Judged) -> None:
     """Descriptors need it, and so does an array of numbers; neither names a device."""
-    judgement = judged(SOURCE.decode().replace("1.5", "0.0"))
+    judgement = judged(SOURCE.decode().replace("1.5", "0.0"), mode=pipeline.Mode.RUN)
     assert judgement.verdict is Verdict.ACCEPTED, judgement.message
 
 
@@ -169,8 +170,8 @@ def test_answers_that_are_kept_are_wrong(judged: Judged) -> None:
 
 
 def test_memory_that_is_kept_is_back_for_the_next(judged: Judged) -> None:
-    judged(KEEPS_EVERYTHING)
-    judgement = judged(SCRATCH)
+    judged(KEEPS_EVERYTHING, mode=pipeline.Mode.RUN)
+    judgement = judged(SCRATCH, mode=pipeline.Mode.RUN)
     assert judgement.verdict is Verdict.ACCEPTED, judgement.message
 
 

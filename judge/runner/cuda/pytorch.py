@@ -39,6 +39,11 @@ class KernelsOnly(TorchDispatchMode):  # type: ignore[misc]  # PyTorch is untype
         super().__init__()
         self._on_work = on_work
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Keeps PyTorch from importing its compiler, which a runner under its locks could not."""
+        return False
+
     def __torch_dispatch__(
         self, operator: Any, types: Any, args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
@@ -134,7 +139,9 @@ class PyTorch:
             torch.matmul(first, first)
             torch.matmul(second, second)
             torch.softmax(first, -1)
-        second[0, 0].item()
+        with KernelsOnly(lambda: None):
+            second.view(-1).zero_()[0].item()
+            repr(second)  # whose code is imported when it is needed
         torch.cuda.synchronize()
         del first, second
         self.give_back()
