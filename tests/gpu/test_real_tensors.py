@@ -6,6 +6,7 @@ Skipped without PyTorch.
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 from collections.abc import Callable
 
 import pytest
@@ -126,9 +127,7 @@ def test_tensors_are_the_real_ones(judged: Judged, gpu: DeviceInfo, allowed: str
     assert judgement.verdict is Verdict.ACCEPTED, judgement.message
     assert judgement.measurement is not None
     made_with = judgement.measurement.fingerprint
-    import torch
-
-    assert made_with.pytorch == f"{torch.__version__}, {allowed}"
+    assert made_with.pytorch == f"{importlib.metadata.version('torch')}, {allowed}"
     assert made_with.device == (gpu.key if allowed == "tensors" else f"{gpu.key}-pytorch")
 
 

@@ -28,6 +28,8 @@ _ALLOWED = frozenset(
         "squeeze_", "unsqueeze_", "transpose_", "t_", "swapaxes_", "as_strided_",
     )
 )  # fmt: skip
+#: How much of the device's memory PyTorch's allocator gives to one process.
+_MEMORY_SHARE = 0.5
 #: Copies: allowed where they change neither types nor the order of elements.
 _COPIES = frozenset(("copy_", "clone", "_to_copy"))
 
@@ -69,6 +71,8 @@ class PyTorch:
         torch.set_num_threads(1)
         torch.set_grad_enabled(False)
         torch.cuda.set_device(self.device)
+        # The other processes of a judgement come up beside it, and need memory for that.
+        torch.cuda.set_per_process_memory_fraction(_MEMORY_SHARE, self.device)
         self._warm_up()
         know_types(torch)
 
