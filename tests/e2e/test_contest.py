@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.e2e.conftest import Served, serve
 from tests.integration.web.test_freeze import KINDS, NOON, Clock, Friday
 from tests.web_site import H200, make_site, post
-from web.rates import limiter
+from web.rate_limits import limiter
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.slow(30)]
 

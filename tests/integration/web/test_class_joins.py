@@ -17,7 +17,7 @@ from store.people.passwords import HashersBusyError
 from store.teaching import classes
 from tests.web_server import CHEAP_SERVER, SERVER, running_server
 from tests.web_site import Site, csrf_of, make_site, post
-from web.rates import limiter
+from web.rate_limits import limiter
 
 PASSWORD = "correct horse battery"
 MEMBERS = 199
