@@ -13,13 +13,33 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from sqlalchemy import URL, make_url
+import sqlalchemy
+from sqlalchemy import URL, Engine, event, make_url
 
 from store.migrate import upgrade
 from store.settings import Settings
 from tests.services import postgres
 
 Connection = psycopg.Connection[Any]
+
+
+class _Statements(dict[tuple[Any, ...], Any]):
+    """Compiled statements for all databases of one kind, where SQLAlchemy keeps them for each dialect object."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get((type(key[0]), *key[1:]), default)
+
+    def __setitem__(self, key: tuple[Any, ...], made: Any) -> None:
+        super().__setitem__((type(key[0]), *key[1:]), made)
+
+
+_statements = _Statements()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share_statements(connection: sqlalchemy.Connection) -> None:
+    # Nearly each test has a database of its own, and would compile the same statements again.
+    connection.execution_options(compiled_cache=_statements)
 
 
 def give_schema(settings: Settings) -> None:

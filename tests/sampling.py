@@ -2,10 +2,10 @@
 
 A test marked ``exhaustive`` has cases that differ in their data alone, or takes long beside others like it. Cases of
 one function are drawn from together; tests without parameters that are marked are drawn from together file by file. At
-least one of each such group is run. ``exhaustive(share=40)`` draws one case in 40, for cases that take long;
-``exhaustive(by_file=True)`` draws from all such cases of a file together, for files each of whose tests starts many
-processes. ``exhaustive(costly=True)`` is for cases that take much longer than others of their group: they are not drawn
-while there are others.
+least one of each such group is run, unless all are costly. ``exhaustive(share=40)`` draws one case in 40, for cases
+that take long; ``exhaustive(by_file=True)`` draws from all such cases of a file together, for files each of whose tests
+starts many processes. ``exhaustive(costly=True)`` is for cases that take much longer than others that prove nearly the
+same: they are not drawn.
 
 Nothing is left out with ``--exhaustive``, nor where tests are chosen by name (``-k``, or ``file::test``) or because
 they failed (``--last-failed``).
@@ -154,7 +154,7 @@ def _sampled(items: Iterable[pytest.Item]) -> set[str]:
             groups[group][item.nodeid] = costly
     drawn: set[str] = set()
     for (name, share), cases in groups.items():
-        cheap = [case for case, is_costly in cases.items() if not is_costly] or list(cases)
+        cheap = [case for case, is_costly in cases.items() if not is_costly]
         # Each group has a generator of its own: what is drawn of one does not depend on what others there are.
         drawn.update(random.Random(f"{seed()} {name}").sample(cheap, min(len(cheap), -(-len(cases) // share))))
     return drawn

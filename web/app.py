@@ -23,7 +23,7 @@ from store.queue.doorbell import broker_answers, make_doorbell, ring, ring_queue
 from store.queue.queues import BUILD_QUEUE
 from store.settings import read_settings
 from store.teaching.served_packs import PrivatePacks
-from web import assets, compression, errors, formatting, health, metrics, rates, security, site
+from web import assets, compression, errors, formatting, health, metrics, rate_limits, security, site
 from web.accounts import views as accounts
 from web.accounts.elsewhere import register_providers
 from web.accounts.visitor import register_login
@@ -99,7 +99,7 @@ def create_app(settings: WebSettings, *, clock: Clock = utc_now) -> Flask:
     formatting.register_filters(app, clock)
     register_login(app)
     register_providers(app, settings)
-    rates.register_limits(app, settings)
+    rate_limits.register_limits(app, settings)
     uploading.register_limits(app)  # before the check against forged requests, which reads the form
     csrf = CSRFProtect(app)
     csrf.exempt(api.blueprint)  # it ignores cookies

@@ -94,8 +94,8 @@ def stack(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    context.set_default_timeout(15_000)
-    expect.set_options(timeout=15_000)
+    context.set_default_timeout(60_000)
+    expect.set_options(timeout=60_000)
     yield context
     context.close()
 

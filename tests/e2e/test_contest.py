@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.e2e.conftest import Served, serve
 from tests.integration.web.test_freeze import KINDS, NOON, Clock, Friday
 from tests.web_site import H200, make_site, post
-from web.rates import limiter
+from web.rate_limits import limiter
 
-pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.slow(30)]
+pytestmark = [pytest.mark.browser, pytest.mark.exhaustive(costly=True), pytest.mark.slow(30)]
 
 PAGE = "/contests/friday"
 OTHERS = [f"user{number:02d}" for number in range(3, 21)]
@@ -51,7 +51,7 @@ def see(browser: Browser, served: Served, friday: Friday) -> Iterator[Callable[[
     def open_as(name: str, path: str = PAGE) -> Page:
         if name not in pages:
             context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-            context.set_default_timeout(15_000)
+            context.set_default_timeout(60_000)
             if name != "nobody":
                 cookie = friday.clients[name].get_cookie(friday.site.app.config["SESSION_COOKIE_NAME"])
                 assert cookie is not None

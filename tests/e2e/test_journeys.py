@@ -16,8 +16,8 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.nvcc,
     pytest.mark.jail,
-    pytest.mark.timeout(300),
-    pytest.mark.exhaustive(by_file=True),
+    # Of what they need, test_stack.py has a person whose kernel is judged.
+    pytest.mark.exhaustive(by_file=True, costly=True),
     pytest.mark.xdist_group("stack in a browser"),
 ]
 

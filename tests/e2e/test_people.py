@@ -43,7 +43,7 @@ def people(browser: Browser, served: Served) -> Iterator[Open]:
             assert user is not None
             user.role = role
         context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": served.url}])
         contexts.append(context)
         page = context.new_page()

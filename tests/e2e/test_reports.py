@@ -93,7 +93,7 @@ def open_as(browser: Browser, reported: Reported) -> Iterator[Open]:
 
     def open_page(username: str | None, path: str, *, width: int = 1440) -> Page:
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         if username is not None:
             site = reported.served.site

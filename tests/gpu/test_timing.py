@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
+from judge.bench.timing.case_timer import HOLD_S
 from judge.judgement import DeviceInfo, Judgement
 from judge.pipeline import Mode
 from tests.gpu import kernels
@@ -25,9 +25,8 @@ def kept() -> dict[str, Judgement]:
 @pytest.fixture
 def honest(judge_on_gpu: JudgeOnGpu, kept: dict[str, Judgement]) -> Judgement:
     if "honest" not in kept:
-        started = time.monotonic()
         kept["honest"] = judge_on_gpu(kernels.HONEST, mode=Mode.SUBMIT)
-        print(f"judged in {time.monotonic() - started:.1f} s: {kept['honest'].measurement}")
+        print(f"judged in {kept['honest'].wall_s:.1f} s: {kept['honest'].measurement}")
     return kept["honest"]
 
 
@@ -46,10 +45,6 @@ def test_an_honest_kernel_is_timed(honest: Judgement, gpu: DeviceInfo) -> None:
     assert measurement.gb_per_s is not None
     share = measurement.gb_per_s * 1e9 / gpu.details["peak_bytes_per_s"]
     assert 0.5 < share < 1.0, "a copy kernel reaches most of the memory's bandwidth and never more"
-
-
-def test_it_is_affordable(honest: Judgement) -> None:
-    assert honest.wall_s < 30
 
 
 def test_the_same_kernel_gets_the_same_time(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:
@@ -83,7 +78,7 @@ def test_slow_calls_hold_the_gpu_for_half_a_minute_at_most(judge_on_gpu: JudgeOn
     assert judgement.verdict.value == "AC", judgement.message
     assert judgement.measurement is not None
     assert judgement.measurement.value == pytest.approx(call_s, rel=0.02)
-    assert judgement.wall_s < 32
+    assert judgement.wall_s < HOLD_S + 2
 
 
 def test_a_busy_machine_accuses_nobody(judge_on_gpu: JudgeOnGpu, honest: Judgement) -> None:

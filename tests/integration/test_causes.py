@@ -57,7 +57,7 @@ def test_what_does_not_matter_accuses_nobody(
     assert not any(case.memory_errors or case.message for case in judgement.cases)
 
 
-@pytest.mark.exhaustive(share=5)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "source",
     [

@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.kill_test import run
 
-pytestmark = [pytest.mark.exhaustive, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.timeout(900)]
+#: tests/integration/workers/test_kill9.py kills workers with a judge that takes no time.
+pytestmark = [pytest.mark.exhaustive(costly=True), pytest.mark.jail, pytest.mark.nvcc, pytest.mark.timeout(900)]
 
 
 def _expect_no_damage(
@@ -39,13 +40,11 @@ def test_a_kill_or_two(tmp_path: Path) -> None:
     _expect_no_damage(tmp_path, submissions=2, most_kills=2, seed=5)
 
 
-@pytest.mark.exhaustive(costly=True)
 @pytest.mark.slow(40)
 def test_on_sqlite_and_files(tmp_path: Path) -> None:
     _expect_no_damage(tmp_path, submissions=5, most_kills=6, seed=3)
 
 
-@pytest.mark.exhaustive(costly=True)
 @pytest.mark.slow(40)
 @pytest.mark.postgres
 @pytest.mark.redis

@@ -52,6 +52,7 @@ def device(judge_settings: JudgeSettings) -> DeviceInfo:
     return BUILTIN_BACKENDS.find_device("emulator", judge_settings)
 
 
+@pytest.mark.exhaustive(share=3)
 @pytest.mark.parametrize(
     ("exponential", "told"),
     [

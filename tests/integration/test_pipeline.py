@@ -29,6 +29,9 @@ from tests.gpu import kernels
 
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc]
 
+#: How a judgement words it. What is found is the matter of tests/integration/emulator/runtime/test_checks.py.
+FOUND_BY_THE_EMULATOR = pytest.mark.exhaustive(by_file=True)
+
 Judge = Callable[..., Judgement]
 
 
@@ -106,6 +109,7 @@ def test_what_a_program_prints_is_told_by_case_and_only_of_public_ones(judge: Ju
             assert host.replace("\ufffd[1m", "").partition(": ")[2] == kernel.partition(": ")[2]
 
 
+@FOUND_BY_THE_EMULATOR
 def test_what_a_program_printed_before_it_crashed_is_told(judge: Judge, packs: dict[str, Pack]) -> None:
     first, *_ = packs["vector-add"].cases_for("emulator")
     assert first.group == "sample"
@@ -189,6 +193,7 @@ def test_an_endless_kernel_is_stopped_after_the_limit(judge: Judge, mode: Mode) 
         assert "stopped after 4 s" in case.message
 
 
+@FOUND_BY_THE_EMULATOR
 def test_what_is_printed_beyond_what_is_kept_is_cut_with_a_note(judge: Judge) -> None:
     judgement = judge(kernels.PRINTS_MUCH)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
@@ -198,6 +203,7 @@ def test_what_is_printed_beyond_what_is_kept_is_cut_with_a_note(judge: Judge) ->
     assert len(first) < 9000
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> None:
     source = kernels.HONEST.replace("if (i < N) C[i]", "C[i]")
     case = judge(source).cases[0]
@@ -209,6 +215,7 @@ def test_a_stray_write_is_named_by_file_line_thread_and_block(judge: Judge) -> N
     assert (fault.block, fault.thread) == ((0, 0, 0), (max(4, 32 * warp), 0, 0))
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_stray_read_is_a_warning(judge: Judge) -> None:
     case = judge(kernels.READS_BEHIND).cases[0]
     assert case.verdict is Verdict.ACCEPTED
@@ -225,11 +232,13 @@ __global__ void reverse(const float* A, const float* B, float* C, int N) {
 """
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_stray_read_that_changes_the_answer_is_wrong(judge: Judge) -> None:
     assert judge(kernels.ZERO_TIMES_WHAT_LIES_BEHIND).verdict is Verdict.ACCEPTED
     assert judge(kernels.ADDS_WHAT_LIES_BEHIND).verdict is Verdict.WRONG_ANSWER
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_wrong_answer_comes_with_the_race_behind_it(judge: Judge) -> None:
     source = kernels.vector_add("reverse<<<(N + 255) / 256, 256>>>(A, B, C, N);", RACE)
     judgement = judge(source)
@@ -264,6 +273,7 @@ extern "C" void solve(const float* A, const float* B, float* C, int M, int N, in
 """
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_warp_that_overwrites_what_others_read_is_found(device: DeviceInfo, judge_settings: JudgeSettings) -> None:
     pack = load_pack(Path(__file__).parents[2] / "challenges" / "matmul")
     judgement = pipeline.judge(ONE_BARRIER_A_TILE.encode(), pack, device, 11, judge_settings, mode=Mode.SUBMIT)
@@ -271,6 +281,7 @@ def test_a_warp_that_overwrites_what_others_read_is_found(device: DeviceInfo, ju
     assert any("in another order of threads: race on shared memory" in case.message for case in judgement.cases)
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_launch_that_is_not_possible_is_named(judge: Judge) -> None:
     judgement = judge(kernels.TOO_MANY_THREADS)
     assert judgement.verdict is Verdict.RUNTIME_ERROR
@@ -411,6 +422,7 @@ extern "C" void solve(const float* A, const float* B, float* C, int N) {
 """
 
 
+@FOUND_BY_THE_EMULATOR
 def test_a_missing_barrier_that_only_large_cases_reach_is_found(judge: Judge) -> None:
     judgement = judge(NO_BARRIER_AT_THE_END_OF_A_ROUND, mode=Mode.SUBMIT)
     assert judgement.verdict is Verdict.WRONG_ANSWER, judgement

@@ -112,7 +112,7 @@ def server() -> Iterator[str]:
         yield url
 
 
-_CLOSING_S = 1.0
+_CLOSING_S = 60.0
 #: Databases of each server that were handed out and stayed empty.
 _empty: dict[str, list[str]] = {}
 

@@ -26,7 +26,7 @@ class Unavailable(Exception):
 def _answers(url: str) -> str | None:
     """None when it answers, otherwise why not."""
     try:
-        with redis.Redis.from_url(url, socket_connect_timeout=2, socket_timeout=2) as client:
+        with redis.Redis.from_url(url, socket_connect_timeout=10, socket_timeout=10) as client:
             client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
         return str(error)
@@ -47,7 +47,7 @@ def _own_server(binary: str) -> Iterator[str]:
             start_new_session=True,
         )
         try:
-            url, until = f"redis://127.0.0.1:{port}/0", time.monotonic() + 10
+            url, until = f"redis://127.0.0.1:{port}/0", time.monotonic() + 60
             while (reason := _answers(url)) is not None:
                 if process.poll() is not None or time.monotonic() > until:
                     raise Unavailable(f"{binary} did not start: {reason}")
@@ -55,7 +55,7 @@ def _own_server(binary: str) -> Iterator[str]:
             yield url
         finally:
             process.terminate()
-            process.wait(timeout=10)
+            process.wait(timeout=60)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ from web.accounts.recovery import base_url
 from web.accounts.second_factor import ask_for_code
 from web.accounts.visitor import login_required, require_visitor, signed_in, start_session
 from web.problems import Problem, sentence
-from web.rates import limit_address
+from web.rate_limits import limit_address
 from web.security import safe_next
 from web.services import reader, services, transaction
 from web.settings import WebSettings

@@ -17,7 +17,7 @@ from web.accounts.recovery import base_url
 from web.accounts.visitor import login_required, require_visitor
 from web.mail import Mail
 from web.problems import Problem, sentence
-from web.rates import limit_address, limit_log_ins
+from web.rate_limits import limit_address, limit_log_ins
 from web.services import reader, services, transaction
 from web.site import site_settings
 

@@ -14,7 +14,7 @@ from web.accounts.account_page import account_page
 from web.accounts.credentials import check_credentials
 from web.accounts.forms import CloseForm
 from web.accounts.visitor import login_required, require_visitor
-from web.rates import limit_log_ins
+from web.rate_limits import limit_log_ins
 from web.services import reader, services, transaction
 
 #: A larger archive is written to disk.

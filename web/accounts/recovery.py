@@ -17,7 +17,7 @@ from web.accounts.forms import ForgotForm, ResetForm, refuse_weak
 from web.accounts.visitor import end_session
 from web.mail import Mail, mail_folder
 from web.problems import Problem
-from web.rates import limit_address, limit_mails
+from web.rate_limits import limit_address, limit_mails
 from web.services import Services, reader, release_reader, services, transaction
 from web.site import site_settings
 

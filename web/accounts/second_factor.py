@@ -14,7 +14,7 @@ from web.accounts.credentials import check_credentials
 from web.accounts.forms import CodeForm, SecondFactorOffForm
 from web.accounts.visitor import login_required, require_visitor, start_session
 from web.problems import Problem
-from web.rates import limit_codes, limit_log_ins
+from web.rate_limits import limit_codes, limit_log_ins
 from web.security import safe_next
 from web.services import reader, services, transaction
 

@@ -15,7 +15,7 @@ from web.accounts.credentials import check_credentials
 from web.accounts.forms import PasswordForm, TokenForm, refuse_weak
 from web.accounts.visitor import end_session, login_required, require_visitor, start_session
 from web.problems import Problem, sentence
-from web.rates import limit_log_ins
+from web.rate_limits import limit_log_ins
 from web.services import services, transaction
 
 #: Where the cookie carries a new token's text from the form to the page that shows it once.

@@ -20,7 +20,7 @@ from web.accounts.second_factor import ask_for_code
 from web.accounts.visitor import end_session, signed_in, start_session
 from web.mail import Mail
 from web.problems import sentence
-from web.rates import limit_address, limit_log_ins
+from web.rate_limits import limit_address, limit_log_ins
 from web.security import safe_next
 from web.services import release_reader, services, transaction
 from web.site import site_settings

@@ -15,7 +15,7 @@ from web.api import schemas
 from web.api.auth import api_visitor, token_required
 from web.api.spec import operation
 from web.problems import Problem, sentence
-from web.rates import limit_log_ins
+from web.rate_limits import limit_log_ins
 from web.services import services, transaction
 
 TAG = "accounts"

@@ -33,7 +33,7 @@ from web.classes.forms import ClassForm, CopyForm, JoinForm
 from web.classes.roster_file import RosterError, read_roster
 from web.form_fields import filled_in, refuse_invalid
 from web.problems import Problem
-from web.rates import count_join
+from web.rate_limits import count_join
 from web.services import reader, services, transaction
 
 TAG = "classes"

@@ -11,7 +11,7 @@ from web.api.contests import TAG
 from web.api.spec import operation
 from web.contests.access import managed_contest
 from web.contests.trial import send_runs
-from web.rates import limit_submissions
+from web.rate_limits import limit_submissions
 from web.services import reader
 
 

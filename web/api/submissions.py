@@ -18,7 +18,7 @@ from web.api.leaderboards import library_ratio
 from web.api.spec import next_page, operation
 from web.live import wait_for_end
 from web.problems import Problem
-from web.rates import limit_submissions
+from web.rate_limits import limit_submissions
 from web.services import reader, release_reader, services, transaction
 from web.submissions.accepting import accept_submission, joined
 from web.submissions.libraries import beside_libraries

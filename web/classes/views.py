@@ -43,7 +43,7 @@ from web.classes.changes import (
 )
 from web.classes.forms import ClassForm, DeleteClassForm, JoinForm, NewMemberForm
 from web.problems import sentence
-from web.rates import count_join, retry_after, wait_s
+from web.rate_limits import count_join, retry_after, wait_s
 from web.services import reader, release_reader, services, transaction
 from web.site import site_settings
 from web.statement import render_statement

@@ -23,7 +23,7 @@ from web.accounts.visitor import login_required, require_visitor
 from web.challenges.shown import shown_packs
 from web.contests.access import managed_contest
 from web.problems import Problem
-from web.rates import limit_submissions
+from web.rate_limits import limit_submissions
 from web.services import reader, services
 from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission

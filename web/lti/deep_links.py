@@ -19,7 +19,7 @@ from store.teaching.lti_platforms import registration_of
 from web.accounts.recovery import base_url
 from web.lti.ownership import refuse_others
 from web.problems import Problem
-from web.rates import limit_address
+from web.rate_limits import limit_address
 from web.services import reader, services, transaction
 
 

@@ -29,7 +29,7 @@ from web.lti.forms import NEW, ConnectForm
 from web.lti.messages import begin_login, refused, take_answer
 from web.lti.ownership import keep, not_own, refuse_others
 from web.problems import Problem, sentence
-from web.rates import limit_address
+from web.rate_limits import limit_address
 from web.services import reader, services, transaction
 
 #: What platforms open, by forms of theirs.

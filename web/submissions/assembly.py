@@ -26,7 +26,7 @@ from store.submissions import get_submission
 from web.accounts.visitor import login_required, require_visitor
 from web.challenges.shown import find_pack, shown_packs
 from web.problems import Problem
-from web.rates import count_draft_assembly, limit_submissions
+from web.rate_limits import count_draft_assembly, limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
 from web.submissions.accepting import SOURCE_BYTES, chosen_language

@@ -24,7 +24,7 @@ from web.challenges.shown import shown_packs
 from web.formatting import percent, seconds, significant, size, whole
 from web.pictures.memory_chart import memory_chart
 from web.problems import Problem
-from web.rates import limit_submissions
+from web.rate_limits import limit_submissions
 from web.services import reader, services, transaction
 from web.source import highlight_lines
 from web.submissions.languages import language_of

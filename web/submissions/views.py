@@ -30,7 +30,7 @@ from web.errors import wants_json
 from web.leaderboard.boards import withholds_audited
 from web.leaderboard.values import read_values
 from web.problems import Problem
-from web.rates import limit_submissions
+from web.rate_limits import limit_submissions
 from web.services import reader, services, transaction
 from web.solutions.reading import find_access
 from web.submissions.accepting import accept_submission

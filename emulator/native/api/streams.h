@@ -49,11 +49,19 @@ struct Event {
     TaskClock known;  // what was to be over when it was recorded
 };
 
+// New handles. Both are to be destroyed, which gives false for a handle that is none.
+cudaStream_t add_stream(unsigned flags, int priority);
+cudaEvent_t add_event(unsigned flags);
+bool destroy_stream(cudaStream_t handle);
+bool destroy_event(cudaEvent_t handle);
+
 // What a handle means (the default streams have one too), or null for a handle that is none.
 Stream *stream_of(cudaStream_t handle);
 Event *event_of(cudaEvent_t handle);
 // The event is recorded now.
 void note_record(Event &event);
+// The event, whose handle means one, is recorded when what the stream has been given is done.
+void record(cudaEvent_t event, Stream &stream);
 
 // How a call goes about its work.
 struct Manner {
@@ -64,6 +72,12 @@ struct Manner {
 // Gives `work` to the stream, or notes it as a node of the graph that is being captured on it.
 cudaError_t submit(cudaStream_t stream, cudaGraphNodeType type, Work work, Manner manner = {});
 
+// What the stream's next work comes after.
+TaskClock order_of(Stream &stream);
+// The legacy stream waits for all blocking streams, which none that is being captured allows: such a capture is spoilt
+// then, and this an error.
+cudaError_t check_legacy(cudaStream_t handle);
+
 // Waits for all work of the device, as nearly every call does that frees something.
 void wait_for_device();
 // Carries out what the stream has been given, for calls that need not wait for it on a GPU.
@@ -72,6 +86,9 @@ void carry_out(Stream &stream);
 // For calls such as cudaMalloc, which most modes of capture forbid: true when there is such a capture, which is then
 // spoilt.
 bool breaks_capture();
+
+// A stream that is being captured, or null.
+cudaStream_t captured_stream();
 
 // Whether some stream of the capture of `graph` has work that `origin` does not wait for.
 bool has_unjoined_work(const std::shared_ptr<Graph> &graph, const Stream &origin);

@@ -135,6 +135,8 @@ ChildLaunches &child_launches(Launch &launch);
 
 // The launch that the host has made, with all that it has led to, while this thread runs such launches; else null.
 LaunchTree *launch_tree();
+// The launches of the tree that have not begun, of which there are none without a tree.
+std::shared_ptr<std::atomic<size_t>> waiting_in(const LaunchTree *tree);
 // How many generations below the host's launch is what runs now.
 uint32_t generation(const LaunchTree *tree);
 

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <ctime>
-#include <functional>
 #include <latch>
 #include <new>
 #include <numeric>
-#include <thread>
 
 #include "api/device_model.h"
 #include "api/modules.h"
 #include "api/stream_queue.h"
 #include "exec/block.h"
+#include "exec/thread_team.h"
 #include "report/report.h"
 #include "report/symbol_names.h"
 #include "report/thread_locations.h"
@@ -32,60 +30,8 @@ double thread_s() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Threads that wait for launches; they are never joined, since the process may end at any time.
-class Team {
-public:
-    // Later launches use `count` threads, the calling one among them.
-    void start(unsigned count) {
-        for (; made_ + 1 < count; ++made_) std::thread([this, index = made_] { serve(index); }).detach();
-        size_ = count;
-    }
-
-    unsigned size() const { return size_; }
-
-    // Calls `work` on this thread and on `helpers` others, and waits for all.
-    void run(unsigned helpers, const std::function<void()> &work) {
-        if (!helpers) return work();
-        {
-            std::lock_guard lock(mutex_);
-            work_ = &work;
-            wanted_ = helpers;
-            busy_ = helpers;
-            ++round_;
-        }
-        wake_.notify_all();
-        work();
-        std::unique_lock lock(mutex_);
-        idle_.wait(lock, [&] { return busy_ == 0; });
-    }
-
-private:
-    void serve(unsigned index) {
-        uint64_t seen = 0;
-        for (;;) {
-            const std::function<void()> *work = nullptr;
-            {
-                std::unique_lock lock(mutex_);
-                wake_.wait(lock, [&] { return round_ != seen; });
-                seen = round_;
-                if (index < wanted_) work = work_;
-            }
-            if (!work) continue;
-            (*work)();
-            std::lock_guard lock(mutex_);
-            if (--busy_ == 0) idle_.notify_one();
-        }
-    }
-
-    std::mutex mutex_;
-    std::condition_variable wake_, idle_;
-    const std::function<void()> *work_ = nullptr;
-    unsigned made_ = 0, size_ = 1, wanted_ = 0, busy_ = 0;
-    uint64_t round_ = 0;
-};
-
-Team &team() {
-    static Team *instance = new Team;
+ThreadTeam &team() {
+    static ThreadTeam *instance = new ThreadTeam;
     return *instance;
 }
 

@@ -1,12 +1,9 @@
 #include "report/remote.h"
 
 #include <cuda_runtime_api.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -20,23 +17,13 @@
 #include "api/modules.h"
 #include "exec/object_code.h"
 #include "host.h"
-#include "profile/counters.h"
-#include "report/descriptors.h"
-#include "report/report.h"
+#include "report/connection.h"
+#include "report/remote_kernel.h"
 #include "report/wire.h"
 
 namespace emu {
 
 namespace {
-
-enum class Question : uint32_t {
-    load_module = 1,
-    describe_kernel = 2,
-    compile_kernel = 3,
-    make_code = 4,
-    count_registers = 5,
-    modelled_time = 6
-};
 
 // Of a fat binary: see emulator/runtime/fatbinary.py.
 struct FatBinaryHeader {
@@ -73,211 +60,11 @@ void pass(Wire &wire, RemoteVariable &it) {
     wire(it.name, it.size, it.alignment, it.is_constant, it.initial, it.relocations);
 }
 
-struct Site {
-    uint32_t file, line;
-    uint8_t size, order, kind, space;
-    uint32_t block, atomic_form, shared_begin, shared_end, element_size, copied;
-};
-
-template <class Wire>
-void pass(Wire &wire, Site &it) {
-    wire(it.file, it.line, it.size, it.order, it.kind, it.space, it.block, it.atomic_form, it.shared_begin,
-         it.shared_end, it.element_size, it.copied);
-}
-
-struct Line {
-    uint32_t file, line;
-};
-
-template <class Wire>
-void pass(Wire &wire, Line &it) {
-    wire(it.file, it.line);
-}
-
-struct SharedArray {
-    std::string name;
-    uint32_t offset, size;
-};
-
-template <class Wire>
-void pass(Wire &wire, SharedArray &it) {
-    wire(it.name, it.offset, it.size);
-}
-
-struct Content {
-    uint32_t file, line, block;
-    uint32_t instructions[class_count], flops[flop_types];
-};
-
-template <class Wire>
-void pass(Wire &wire, Content &it) {
-    wire(it.file, it.line, it.block, it.instructions, it.flops);
-}
-
-struct Code {
-    uint32_t function;  // EMU_UNIFORM or EMU_MASKED
-    std::string object;
-};
-
-template <class Wire>
-void pass(Wire &wire, Code &it) {
-    wire(it.function, it.object);
-}
-
-// A kernel and all that its EmuKernel points to. It stays for the rest of the process.
-struct RemoteKernel {
-    EmuKernel native = {};
-    uint64_t number = 0;  // by which the server knows it
-    std::string name;
-    std::vector<uint32_t> param_offsets, param_sizes;
-    std::vector<std::string> files, symbol_names;
-    std::vector<Site> plain_sites;
-    std::vector<EmuSite> sites;
-    std::vector<Line> plain_block_lines;
-    std::vector<EmuLine> block_lines;
-    std::vector<SharedArray> plain_shared_arrays;
-    std::vector<EmuSharedArray> shared_arrays;
-    std::vector<Content> plain_contents;
-    std::vector<EmuContent> contents;
-    std::vector<uint32_t> polling, live_ends, live, waiting;
-    std::vector<uint64_t> symbols;
-    std::vector<Code> code;
-
-    // False when it makes no sense.
-    bool read(const std::string &bytes) {
-        Reader reader(bytes);
-        reader(number, name, native.block, native.register_bytes, native.shared_bytes, native.reserved_shared_bytes,
-               native.local_bytes, native.param_bytes, param_offsets, param_sizes, files, plain_sites,
-               plain_block_lines, plain_shared_arrays, symbol_names, native.max_threads, native.uses_stack,
-               native.uses_barriers, native.uses_grid_barrier, native.block_count, native.observed, native.hot_after,
-               plain_contents, polling, live_ends, live, waiting, code);
-        if (!reader.is_whole() || param_offsets.size() != param_sizes.size()) return false;
-        for (const Site &it : plain_sites) {
-            if (it.file >= files.size()) return false;
-            sites.push_back({files[it.file].c_str(), it.line, it.size, it.order, it.kind, it.space, it.block,
-                             it.atomic_form, it.shared_begin, it.shared_end, it.element_size, it.copied});
-        }
-        for (const Line &it : plain_block_lines) {
-            if (it.file >= files.size()) return false;
-            block_lines.push_back({files[it.file].c_str(), it.line});
-        }
-        if (block_lines.size() < size_t{2} * native.block_count) return false;  // further segments follow
-        native.block_lines = block_lines.data();
-        for (const SharedArray &it : plain_shared_arrays) {
-            shared_arrays.push_back({it.name.c_str(), it.offset, it.size});
-        }
-        native.shared_arrays = shared_arrays.data();
-        native.shared_array_count = static_cast<uint32_t>(shared_arrays.size());
-        for (const Content &it : plain_contents) {
-            if (it.file >= files.size() || it.block >= native.block_count) return false;
-            EmuContent &content = contents.emplace_back();
-            content = {files[it.file].c_str(), it.line, it.block, {}, {}};
-            std::copy_n(it.instructions, class_count, content.instructions);
-            std::copy_n(it.flops, flop_types, content.flops);
-        }
-        native.content_count = static_cast<uint32_t>(contents.size());
-        native.contents = contents.data();
-        if (!polling.empty() && (live_ends.size() != native.block_count || 2 * live_ends.back() != live.size()))
-            return false;
-        native.polling_count = static_cast<uint32_t>(polling.size());
-        native.polling = polling.data();
-        native.live_ends = live_ends.data();
-        native.live = live.data();
-        native.waiting_count = static_cast<uint32_t>(waiting.size());
-        native.waiting = waiting.data();
-        native.name = name.c_str();
-        native.param_count = static_cast<uint32_t>(param_offsets.size());
-        native.param_offsets = param_offsets.data();
-        native.param_sizes = param_sizes.data();
-        native.site_count = static_cast<uint32_t>(sites.size());
-        native.sites = sites.data();
-        return true;
-    }
-};
-
 // Never destroyed: a thread may still make code when the process ends.
-std::string &socket_path = *new std::string;
 std::mutex kernels_mutex;
 auto &kernels = *new std::map<const EmuKernel *, std::unique_ptr<RemoteKernel>>;
 
-int failed(cudaError_t error, const std::string &reason) {
-    failure_reason() = reason;
-    return error;
-}
-
-int gone() { return failed(cudaErrorInitializationError, "`python -m emulator` is gone"); }
-
 int broken_answer() { return failed(cudaErrorInitializationError, "an answer of `python -m emulator` makes no sense"); }
-
-// One question at a time.
-class Connection {
-public:
-    Connection() = default;
-    Connection(const Connection &) = delete;
-    ~Connection() {
-        if (socket_ >= 0) close(socket_);
-    }
-
-    bool open() {
-        sockaddr_un address = {};
-        address.sun_family = AF_UNIX;
-        if (socket_path.size() >= sizeof address.sun_path) return false;
-        std::memcpy(address.sun_path, socket_path.data(), socket_path.size());
-        socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (socket_ < 0) return false;
-        socket_ = out_of_the_way(socket_);
-        return connect(socket_, reinterpret_cast<sockaddr *>(&address), sizeof address) == 0;
-    }
-
-    // Gives the code of the answer, after it has said why when that is an error.
-    int ask(Question question, const std::string &content, std::string *answer) {
-        std::lock_guard lock(mutex_);
-        int32_t code = 0;
-        // Some programs close descriptors that are not theirs: then there is another connection to be had.
-        bool answered =
-            exchange(question, content, &code, answer) || (open() && exchange(question, content, &code, answer));
-        if (!answered) return gone();
-        if (!code) return cudaSuccess;
-        std::string reason, unsupported;
-        Reader{*answer}(reason, unsupported);
-        if (!unsupported.empty()) report().set_unsupported(unsupported);
-        return failed(static_cast<cudaError_t>(code), reason);
-    }
-
-private:
-    bool exchange(Question question, const std::string &content, int32_t *code, std::string *answer) {
-        uint32_t size = static_cast<uint32_t>(content.size());
-        if (!send_all(Writer()(question, size).bytes) || !send_all(content)) return false;
-        if (!receive(code, sizeof *code) || !receive(&size, sizeof size)) return false;
-        answer->resize(size);
-        return receive(answer->data(), size);
-    }
-
-    bool send_all(std::string_view bytes) {
-        while (!bytes.empty()) {
-            ssize_t sent = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (sent < 0 && errno == EINTR) continue;
-            if (sent <= 0) return false;
-            bytes.remove_prefix(static_cast<size_t>(sent));
-        }
-        return true;
-    }
-
-    bool receive(void *to, size_t size) {
-        char *at = static_cast<char *>(to);
-        while (size) {
-            ssize_t got = recv(socket_, at, size, 0);
-            if (got < 0 && errno == EINTR) continue;
-            if (got <= 0) return false;
-            at += got;
-            size -= static_cast<size_t>(got);
-        }
-        return true;
-    }
-
-    std::mutex mutex_;
-    int socket_ = -1;
-};
 
 Connection &main_connection() {
     static Connection *instance = new Connection;  // launches may come from destructors
@@ -338,9 +125,9 @@ int count_registers(uint64_t module, const char *name, uint32_t ask_ptxas, uint3
     return Reader{answer}(*registers).is_whole() ? cudaSuccess : broken_answer();
 }
 
-int install(const EmuKernel &kernel, const std::vector<Code> &code) {
+int install(const EmuKernel &kernel, const std::vector<RemoteCode> &code) {
     static const char *const names[] = {"uniform", "masked"};
-    for (const Code &it : code) {
+    for (const RemoteCode &it : code) {
         if (it.function > EMU_MASKED) return broken_answer();
         try {
             auto object = reinterpret_cast<const uint8_t *>(it.object.data());
@@ -374,7 +161,7 @@ int compile_kernel(uint64_t module, const char *name, const uint32_t *block, uin
 int fetch_code(Connection &from, const EmuKernel &kernel, uint64_t number, EmuCodeWanted wanted) {
     std::string answer;
     if (int code = from.ask(Question::make_code, Writer()(number, wanted).bytes, &answer)) return code;
-    std::vector<Code> code;
+    std::vector<RemoteCode> code;
     if (!Reader{answer}(code).is_whole()) return broken_answer();
     return install(kernel, code);
 }
@@ -408,7 +195,7 @@ bool ask_modelled_time(uint64_t first, uint64_t last, double *seconds) {
 }
 
 bool connect_remote(const std::string &path) {
-    socket_path = path;
+    Connection::set_path(path);
     return main_connection().open();
 }
 

@@ -60,7 +60,11 @@ def test_submissions_get_their_verdicts(
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize(
+    "slug",
+    # That of attention is emulated for a quarter of a minute.
+    [pytest.param(slug, marks=pytest.mark.exhaustive(costly=True) if slug == "attention" else ()) for slug in SLUGS],
+)
 def test_our_tuned_kernels_are_accepted_and_beat_the_plain_ones(
     slug: str, emulator: DeviceInfo, judge_settings: JudgeSettings
 ) -> None:

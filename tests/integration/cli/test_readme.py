@@ -53,7 +53,7 @@ def _log_in(env: dict[str, str], cwd: Path, argv: list[str], answers: dict[bytes
     if pid == 0:
         os.chdir(cwd)
         os.execve(GPUJUDGE[0], [*GPUJUDGE, *argv], env)
-    seen, waiting, until = b"", dict(answers), time.monotonic() + 60
+    seen, waiting, until = b"", dict(answers), time.monotonic() + 180
     while time.monotonic() < until:
         if not select.select([terminal], [], [], 0.5)[0]:
             continue

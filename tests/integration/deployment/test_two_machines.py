@@ -137,25 +137,30 @@ def forwarding(address: str, host: str, port: int) -> Iterator[int]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    server = asyncio.run_coroutine_threadsafe(asyncio.start_server(forward, address, 0), loop).result(10)
-    yield server.sockets[0].getsockname()[1]
 
-    async def end() -> None:
+    async def end(server: asyncio.Server) -> None:
         server.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        # A socket that a connection leaves behind is closed in the next turn of the loop.
+        # What was accepted just before becomes a task in a later turn of the loop, and sockets are closed in one.
         await asyncio.sleep(0.1)
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in others:
+                task.cancel()
+            await asyncio.gather(*others, return_exceptions=True)
+            await asyncio.sleep(0.1)
 
-    asyncio.run_coroutine_threadsafe(end(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
+    try:
+        server = asyncio.run_coroutine_threadsafe(asyncio.start_server(forward, address, 0), loop).result(60)
+        try:
+            yield server.sockets[0].getsockname()[1]
+        finally:
+            asyncio.run_coroutine_threadsafe(end(server), loop).result(60)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
-def wait(done: Callable[[], bool], what: str, *machines: Machine, within_s: float = 60.0) -> None:
+def wait(done: Callable[[], bool], what: str, *machines: Machine, within_s: float = 180.0) -> None:
     until_s = time.monotonic() + within_s
     while not done():
         if time.monotonic() > until_s:

@@ -15,8 +15,6 @@ from web.serving import asgi
 from web.serving.asgi import Server
 from web.settings import REQUEST_BYTES
 
-pytestmark = pytest.mark.timeout(120)
-
 Message = dict[str, Any]
 
 

@@ -17,7 +17,7 @@ from store.people.passwords import HashersBusyError
 from store.teaching import classes
 from tests.web_server import CHEAP_SERVER, SERVER, running_server
 from tests.web_site import Site, csrf_of, make_site, post
-from web.rates import limiter
+from web.rate_limits import limiter
 
 PASSWORD = "correct horse battery"
 MEMBERS = 199
@@ -44,12 +44,13 @@ def join(client: FlaskClient, code: str, **changes: str) -> tuple[int, str, str]
     return answer.status_code, answer.text, answer.headers.get("Retry-After", "")
 
 
+@pytest.mark.exhaustive(costly=True)
 @pytest.mark.parametrize(
     "application",
     [
         # Hashing 199 passwords for real takes half a minute of processor time.
-        pytest.param(CHEAP_SERVER, id="cheap hashes", marks=[pytest.mark.exhaustive, pytest.mark.slow(15)]),
-        pytest.param(SERVER, id="real hashes", marks=[pytest.mark.exhaustive(costly=True), pytest.mark.slow(60)]),
+        pytest.param(CHEAP_SERVER, id="cheap hashes", marks=pytest.mark.slow(15)),
+        pytest.param(SERVER, id="real hashes", marks=pytest.mark.slow(60)),
     ],
 )
 def test_a_class_of_199_joins_from_one_address(application: str, data_dir: Path) -> None:

@@ -18,7 +18,7 @@ from web import event_watcher, live
 from web.event_watcher import EventWatcher, Listener
 from web.live import EventStream
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.exhaustive(by_file=True)]
+pytestmark = pytest.mark.exhaustive(by_file=True)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -35,7 +35,7 @@ from store.teaching import classes, contests
 from store.teaching.freezes import renew_frozen
 from tests.assignments import add_assignment
 from tests.web_site import H200, Site, accepted, make_site, post, timed, wrong
-from web.rates import limiter
+from web.rate_limits import limiter
 
 SLUG = "vector-add"
 #: The routes that answer GET. ``results``: a reveal changes what somebody sees there. ``nothing``: it shows no result

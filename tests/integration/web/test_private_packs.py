@@ -22,7 +22,7 @@ from tests.integration.web.test_freeze import KINDS
 from tests.integration.web.test_visibility import HOUR, NOON, Hidden
 from tests.unit.judge.packs.collection.test_uploads import inside, zipped
 from tests.web_site import H200, make_site, post
-from web.rates import limiter
+from web.rate_limits import limiter
 
 TITLE = "Zeppelin sums"
 FINDING = {"severity": "warning", "where": "challenge.toml", "message": "its cases are small"}

@@ -16,7 +16,7 @@ from tests.builds import ROOT
 from tests.web_server import running_server
 from tests.web_site import KERNEL, Site, make_site, post
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.slow(25), pytest.mark.exhaustive(by_file=True)]
+pytestmark = [pytest.mark.slow(25), pytest.mark.exhaustive(by_file=True)]
 
 #: As many as would fill all threads if any of them took one.
 STREAMS, HEADERS, READERS, THREADS = 20, 50, 8, 4

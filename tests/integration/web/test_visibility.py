@@ -23,7 +23,7 @@ from store.teaching import contests
 from tests.assignments import add_assignment
 from tests.integration.web.test_freeze import KINDS
 from tests.web_site import H200, Site, accepted, csrf_of, make_site, post, timed
-from web.rates import limiter
+from web.rate_limits import limiter
 from web.services import EXTENSION
 
 SLUG, TITLE = "vector-add", "Vector addition"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from celery import Celery
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from store.clock import utc_now
@@ -111,7 +112,7 @@ class Fleet:
             found = session.query(Event).filter_by(submission_id=submission.id).order_by(Event.seq)
             return [event.kind for event in found]
 
-    def wait(self, done: Callable[[], bool], what: str, *, within_s: float = 30.0) -> None:
+    def wait(self, done: Callable[[], bool], what: str, *, within_s: float = 120.0) -> None:
         until_s = time.monotonic() + within_s
         while not done():
             dead = [kind for kind, process in self.processes if process.poll() not in (None, 0, -signal.SIGKILL)]
@@ -121,7 +122,7 @@ class Fleet:
                 raise AssertionError(f"{trouble}; waited for: {what}\n{log}")
             time.sleep(0.05)
 
-    def wait_finished(self, *public_ids: str, within_s: float = 60.0) -> None:
+    def wait_finished(self, *public_ids: str, within_s: float = 180.0) -> None:
         waiting = set(public_ids)
 
         def done() -> bool:
@@ -139,6 +140,16 @@ class Fleet:
         process.kill()
         process.wait(timeout=10)
 
+    def freeze(self, process: WorkerProcess) -> None:
+        """Stops all its threads, none of them within a transaction: nobody else could ever write, then."""
+        with self.sessions.begin() as session:
+            # On SQLite the transaction alone is enough: there is one writer at a time.
+            if self.engine.dialect.name == "postgresql":
+                session.execute(text("LOCK TABLE jobs IN EXCLUSIVE MODE"))
+            process.send_signal(signal.SIGSTOP)
+            threads = Path(f"/proc/{process.pid}/task")
+            self.wait(lambda: all(_state(thread) == "T" for thread in threads.iterdir()), "it is frozen")
+
     def stop(self) -> None:
         """As a service would be stopped; what does not go is killed, and then an error."""
         stubborn = []
@@ -147,7 +158,7 @@ class Fleet:
                 process.send_signal(signal.SIGTERM)
         for kind, process in self.processes:
             try:
-                process.wait(timeout=15)
+                process.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait(timeout=10)
@@ -155,6 +166,11 @@ class Fleet:
         self.doorbell.close()
         self.engine.dispose()
         assert not stubborn, f"did not stop: {stubborn}\n{self.log.read_text()[-6000:]}"
+
+
+def _state(thread: Path) -> str:
+    """Returns the state of a thread, as proc(5) has it."""
+    return (thread / "stat").read_text().rpartition(")")[2].split()[0]
 
 
 def _new_user(session: Session, username: str) -> User:

@@ -70,10 +70,8 @@ def test_killed_while_nvcc_or_the_runner_works_it_is_judged_once_and_nothing_is_
         family = descendants(worker.pid)
         fleet.kill(worker)
         processes[victim] = fleet.start_engine(victim)
-        fleet.wait(
-            lambda left=family: not any(Path(f"/proc/{pid}").exists() for pid in left), "its jail is gone", within_s=5
-        )  # type: ignore[misc]
-        fleet.wait_finished(submission, within_s=90)
+        fleet.wait(lambda left=family: not any(Path(f"/proc/{pid}").exists() for pid in left), "its jail is gone")  # type: ignore[misc]
+        fleet.wait_finished(submission)
         assert fleet.events(submission).count(state) == 2
     check_each_judged_once(fleet, expected)
 
@@ -88,5 +86,5 @@ def test_stopped_while_the_runner_works_it_leaves_at_once(engine_fleet: Fleet, p
     worker.terminate()
     worker.wait(timeout=60)  # Long before the grace ends.
     # What is dead and was the worker's is for init to bury.
-    fleet.wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "its jails are gone", within_s=5)
+    fleet.wait(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family), "its jails are gone")
     assert fleet.state(submission) == "built"

@@ -125,7 +125,7 @@ def test_killed_at_random_moments(everywhere: MakeFleet) -> None:
         time.sleep(chance.uniform(0.0, 2.0))
         fleet.kill(processes[victim])
         processes[victim] = fleet.start(victim)
-    fleet.wait_finished(*expected, within_s=90)
+    fleet.wait_finished(*expected)
     check_each_judged_once(fleet, expected)
     begun = _diary(fleet).splitlines()
     assert len(begun) > len(set(begun)), "no worker was killed while it was at work: the test has tested nothing"
@@ -141,7 +141,7 @@ def test_a_worker_that_was_frozen_writes_nothing_when_it_wakes(everywhere: MakeF
     submission = fleet.submit("name=it\nvalue=1\nrun_s=0.8\ndeaf=yes")
     # By the diary and not by the row: a worker frozen between the two would not begin when it wakes.
     fleet.wait(lambda: "run it" in _diary(fleet), "it runs")
-    frozen.send_signal(signal.SIGSTOP)
+    fleet.freeze(frozen)
     fleet.start("device")
     fleet.wait_finished(submission)
     with fleet.reads() as session:

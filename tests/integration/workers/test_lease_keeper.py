@@ -61,7 +61,7 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Queue:
     return Queue(settings)
 
 
-def wait_until(true: Callable[[], bool], within_s: float = 20.0) -> None:
+def wait_until(true: Callable[[], bool], within_s: float = 60.0) -> None:
     until_s = time.monotonic() + within_s
     while not true():
         assert time.monotonic() < until_s

@@ -25,8 +25,6 @@ from workers import progress as progress_module
 from workers.context import WorkerContext, make_context
 from workers.progress import ProgressEvents
 
-pytestmark = pytest.mark.timeout(60)
-
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def context(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[WorkerContext]:

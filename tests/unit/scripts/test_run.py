@@ -52,7 +52,7 @@ def _start(checkout: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def _page(port: int, wanted: str) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
         try:

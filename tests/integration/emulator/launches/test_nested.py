@@ -29,6 +29,7 @@ def test_a_program(examine: Examine, name: str) -> None:
     assert (run.exit_code, run.stdout, run.problems) == (0, ANSWERS[name], {})
 
 
+@pytest.mark.exhaustive(share=4)
 @pytest.mark.parametrize("name", ["quicksort", "mergesort", "search", "orders"])
 @pytest.mark.parametrize("options", [("--check=full",), ("--check=full", "--schedule=5"), ("--schedule=7",)])
 def test_a_program_under_checks_and_in_other_orders(examine: Examine, name: str, options: tuple[str, ...]) -> None:

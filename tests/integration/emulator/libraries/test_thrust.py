@@ -11,14 +11,13 @@ from tests.integration.emulator.libraries.conftest import Load
 
 pytestmark = [
     pytest.mark.nvcc,
-    pytest.mark.exhaustive(by_file=True),
+    # nvcc takes ten seconds and more for each of the two programs; test_cub.py has what they are made of.
+    pytest.mark.exhaustive(by_file=True, costly=True),
     pytest.mark.recorded("tests/integration/emulator/libraries", "tests/emulated_device.py", "tests/builds.py"),
     pytest.mark.usefixtures("device"),
 ]
 
 N = 10_007
-#: The program that sorts takes nvcc several times as long as the other one.
-SORTS = pytest.mark.exhaustive(by_file=True, costly=True)
 VALUES = np.random.default_rng(0).integers(-2000, 2000, N).astype(np.int32)
 
 
@@ -32,7 +31,6 @@ def test_transform_and_reduce(load: Load) -> None:
     assert function(pointer(VALUES), N) == (VALUES.astype(np.int64) ** 2).sum()
 
 
-@SORTS
 @pytest.mark.parametrize("name", ["thrust_sort_unique", "thrust_copy_if"])
 def test_compaction(load: Load, name: str) -> None:
     out = np.zeros(N, np.int32)
@@ -41,14 +39,12 @@ def test_compaction(load: Load, name: str) -> None:
     np.testing.assert_array_equal(out[:count], expected)
 
 
-@SORTS
 def test_scan(load: Load) -> None:
     out = np.zeros(N, np.int32)
     load("thrust").thrust_scan(pointer(VALUES), pointer(out), N)
     np.testing.assert_array_equal(out, np.maximum.accumulate(VALUES))
 
 
-@SORTS
 @pytest.mark.slow(21)
 def test_by_key(load: Load) -> None:
     keys = (VALUES % 50).astype(np.int32)

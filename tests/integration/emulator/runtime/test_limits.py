@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -19,11 +17,9 @@ def test_wall_time(device: Device, build: Build, kernel: str) -> None:
     device.limit(wall_s=0.3)
     out, _ = device.array(1)
     launch = getattr(build("faults"), kernel)
-    started = time.monotonic()
 
     assert launch(out) == 702
 
-    assert time.monotonic() - started < 10
     assert device.runtime.take_report().limit == "wall"
     with pytest.raises(CudaError, match=r"stopped after 0\.3 s"):
         device.runtime.synchronize()

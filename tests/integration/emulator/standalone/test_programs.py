@@ -166,6 +166,7 @@ def endings(library: Path) -> Path:
     return build_with_nvcc(PROGRAMS / "endings.cu", *FLAGS, *PTX, "-cudart", "shared", suffix="")
 
 
+@pytest.mark.exhaustive(share=4)
 @pytest.mark.parametrize(
     ("how", "code"),
     [

@@ -24,7 +24,7 @@ GEMM = Path(__file__).parent / "cutlass" / "gemm.cu"
 
 
 @pytest.mark.slow(40)
-@pytest.mark.exhaustive
+@pytest.mark.exhaustive(costly=True)
 def test_a_product_by_cutlass_is_accepted(packs: dict[str, Pack], judge_settings: JudgeSettings) -> None:
     device = BUILTIN_BACKENDS.find_device("emulator", judge_settings)
     judgement = pipeline.judge(GEMM.read_bytes(), packs["gemm"], device, 11, judge_settings, mode=Mode.SUBMIT)

@@ -1,30 +1,42 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 
 from judge.sandbox.starvation import FairClock, ProcessorTime, processor_times, starved_s
 
-_SPIN = "import time\nend = time.monotonic() + 0.6\nwhile time.monotonic() < end: pass"
+_SPIN = "print('up', flush=True)\nwhile True: pass"
 _CHILD = f"import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', {_SPIN!r}])"
+_SLEEP = "import time; print('up', flush=True); time.sleep(60)"
+
+
+def _start(argv: list[str]) -> subprocess.Popen[bytes]:
+    """Starts it in a session of its own and waits until it says that it is up."""
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"up\n"
+    return process
 
 
 def test_two_that_share_a_processor_wait_for_each_other_and_one_that_sleeps_for_nobody() -> None:
     (processor, *_) = os.sched_getaffinity(0)
     at_one = ["taskset", "-c", str(processor), sys.executable, "-S", "-c"]
-    pair = [subprocess.Popen([*at_one, _CHILD]) for _ in range(2)]
-    sleeper = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(5)"])
+    started: list[subprocess.Popen[bytes]] = []
     try:
-        time.sleep(0.1)
+        for argv in ([*at_one, _CHILD], [*at_one, _CHILD], [sys.executable, "-S", "-c", _SLEEP]):
+            started.append(_start(argv))
+        *pair, sleeper = started
+        time.sleep(0.1)  # until it sleeps
         before = [processor_times(process.pid) for process in (*pair, sleeper)]
         time.sleep(0.4)
         after = [processor_times(process.pid) for process in (*pair, sleeper)]
     finally:
-        for process in (*pair, sleeper):
-            process.kill()
-            process.wait()
+        for process in started:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
     waited = [starved_s(*both, 0.4) for both in zip(before, after, strict=True)]
     assert waited[0] + waited[1] > 0.1, "of 0.4 s about half each; their children are those that work"
     assert waited[2] < 0.05

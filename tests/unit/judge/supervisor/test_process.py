@@ -5,7 +5,7 @@ import dataclasses
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -104,7 +104,7 @@ def test_a_reply_is_matched_and_timed() -> None:
     runner = _runner(script)
     payload, wall_s = runner.request(Op.RUN, b"", 5.0)
     assert payload == b"done"
-    assert 0 < wall_s < 5
+    assert wall_s > 0
     runner.close()
 
 
@@ -220,9 +220,11 @@ def test_a_jail_that_fails_says_what_bubblewrap_said_and_leaves_nothing_open() -
     assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
-def _late(seconds: float, replies: int = 1) -> Script:
+def _late(*after_s: float) -> Script:
+    """Replies that come so long after their requests."""
+
     def script(fd: int) -> None:
-        for _ in range(replies):
+        for seconds in after_s:
             request = _receive(fd)
             time.sleep(seconds)
             with contextlib.suppress(OSError):
@@ -231,18 +233,27 @@ def _late(seconds: float, replies: int = 1) -> Script:
     return script
 
 
+@pytest.fixture
+def silent() -> Iterator[Script]:
+    """No reply at all."""
+    release = threading.Event()
+    yield lambda fd: _receive(fd) and release.wait(60) and None
+    release.set()
+
+
 def test_time_without_a_processor_counts_for_no_limit() -> None:
     runner = _runner(_late(0.8))
     assert isinstance(runner._jail, ScriptedJail)
     runner._jail.starves = 0.9
-    assert runner.request(Op.RUN, b"", 0.2)[0] == b"late"
-    assert 0.5 < runner.starved_s < 0.8
+    payload, wall_s = runner.request(Op.RUN, b"", 0.2)
+    assert payload == b"late"
+    assert 0.5 < runner.starved_s < wall_s
     runner.close()
 
 
-def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
-    for starves, at_least_s, at_most_s in ((0.0, 0.1, 0.5), (0.9, 0.3, 1.5), (1.0, 0.9, 1.9)):
-        runner = _runner(_late(2.0))
+def test_a_limit_is_not_extended_for_ever_and_not_for_sleep(silent: Script) -> None:
+    for starves, at_least_s in ((0.0, 0.1), (0.9, 0.3), (1.0, 0.9)):
+        runner = _runner(silent)
         assert isinstance(runner._jail, ScriptedJail)
         runner._jail.starves = starves
         started = time.monotonic()
@@ -250,29 +261,33 @@ def test_a_limit_is_not_extended_for_ever_and_not_for_sleep() -> None:
             runner.request(Op.RUN, b"", 0.1)
         assert ended.value.ending.timed_out
         assert ended.value.ending.starved == (starves == 1.0), "then the machine is to blame"
-        assert at_least_s < time.monotonic() - started < at_most_s
+        assert time.monotonic() - started > at_least_s
 
 
-def test_making_machine_code_counts_for_no_limit_and_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "MOST_CODE_S", 0.6)
+def test_making_machine_code_counts_for_no_limit_and_has_a_bound(
+    monkeypatch: pytest.MonkeyPatch, silent: Script
+) -> None:
+    monkeypatch.setattr(process, "MOST_CODE_S", 60.0)
     runner = _runner(_late(0.6))
     assert isinstance(runner._jail, ScriptedJail)
-    runner._jail.makes_code_s = 0.5
+    runner._jail.makes_code_s = 60.0
     assert runner.request(Op.RUN, b"", 0.2)[0] == b"late"
     runner.close()
-    for makes_code_s in (0.3, 5.0):
-        runner = _runner(_late(2.0))
+    for makes_code_s, most_s in ((0.3, 60.0), (60.0, 0.6)):
+        monkeypatch.setattr(process, "MOST_CODE_S", most_s)
+        runner = _runner(silent)
         assert isinstance(runner._jail, ScriptedJail)
         runner._jail.makes_code_s = makes_code_s
         with pytest.raises(RunnerEnded) as ended:
             runner.request(Op.RUN, b"", 0.1)
         assert ended.value.ending.timed_out
-        assert ended.value.ending.making_code == (makes_code_s == 5.0)
+        assert ended.value.ending.making_code == (makes_code_s > most_s)
 
 
 def test_the_time_for_machine_code_is_one_for_all_requests_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "MOST_CODE_S", 0.8)
-    runner = _runner(_late(0.7, replies=2))
+    monkeypatch.setattr(process, "MOST_CODE_S", 2.0)
+    # Each alone would be in time.
+    runner = _runner(_late(1.0, 1.9))
     assert isinstance(runner._jail, ScriptedJail)
     runner._jail.makes_code_s = 60.0
     assert runner.request(Op.RUN, b"", 0.1)[0] == b"late"

@@ -62,7 +62,7 @@ def pool(starter: Starter) -> Iterator[Callable[..., WarmPool]]:
 
 
 def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.002)

@@ -128,14 +128,18 @@ def _cudart(library: Path) -> tuple[Runtime, ctypes.CDLL]:
 
 
 @pytest.fixture
-def record(_cudart: tuple[Runtime, ctypes.CDLL], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Record]:
+def record(
+    _cudart: tuple[Runtime, ctypes.CDLL],
+    judge_settings: JudgeSettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Record]:
     runtime, cudart = _cudart
 
     def record(body: str, calls: int = 2, most_bytes: int = 1 << 20) -> Recorded:
-        settings = JudgeSettings(data_dir=tmp_path / "data")
         source = (_KERNELS + body).encode()
         report, artifact = build_submission(
-            source, FakeChallenge(), Target("emulator", "compute_80"), settings, recorded=True
+            source, FakeChallenge(), Target("emulator", "compute_80"), judge_settings, recorded=True
         )
         assert artifact is not None, report.log
         path = tmp_path / "program.so"

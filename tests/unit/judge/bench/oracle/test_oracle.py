@@ -38,11 +38,11 @@ Make = Callable[..., Oracle]
 def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Make]:
     made: list[Oracle] = []
 
-    def make(*steps: object) -> Oracle:
+    def make(*steps: object, answer_s: float = 60.0) -> Oracle:
         (tmp_path / "told_server.py").write_text(SERVER.replace("STEPS", repr(steps)))
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.setattr(module, "_SERVER", "told_server")
-        made.append(Oracle(Begin(PACK, tmp_path, 0, None, tmp_path / "folder"), answer_s=0.5))
+        made.append(Oracle(Begin(PACK, tmp_path, 0, None, tmp_path / "folder"), answer_s=answer_s))
         return made[-1]
 
     yield make
@@ -51,7 +51,7 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Make]:
 
 
 def wait_until_up(oracle: Oracle) -> None:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 60
     while not oracle.is_up and time.monotonic() < until:
         time.sleep(0.01)
 
@@ -69,9 +69,8 @@ def test_its_yes_counts_and_its_no_says_nothing(make: Make) -> None:
 
 def test_nobody_waits_for_it_to_come_up(make: Make) -> None:
     oracle = make(60.0)
-    begun = time.monotonic()
     assert not oracle.agrees(QUESTION)
-    assert time.monotonic() - begun < 20
+    assert not oracle.is_up
     assert not oracle.problem
 
 
@@ -95,18 +94,18 @@ def test_before_calls_are_timed_it_is_up_or_ended(make: Make) -> None:
 
 def test_one_that_is_late_is_ended_and_after_three_times_not_started(make: Make) -> None:
     for _ in range(3):
-        oracle = make(READY, "receive", 60.0)
+        oracle = make(READY, "receive", 60.0, answer_s=0.5)
         wait_until_up(oracle)
         process = oracle._process
         assert process is not None
         assert not oracle.agrees(QUESTION)
         assert is_gone(process)
-    assert make(READY, "receive", RIGHT, "receive").problem == "an answer takes longer than 0.5 s"
+    assert make(READY, "receive", RIGHT, "receive", answer_s=0.5).problem == "an answer takes longer than 0.5 s"
 
 
 def test_an_answer_in_time_makes_up_for_late_ones(make: Make) -> None:
     for late in (True, True, False, True, True):
-        oracle = make(READY, "receive", 60.0) if late else make(READY, "receive", RIGHT, "receive")
+        oracle = make(READY, "receive", 60.0, answer_s=0.5) if late else make(READY, "receive", RIGHT, "receive")
         wait_until_up(oracle)
         assert oracle.agrees(QUESTION) != late
     oracle = make(READY, "receive", RIGHT, "receive")
