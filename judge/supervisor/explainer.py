@@ -77,11 +77,16 @@ class Explainer:
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
         """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
         case, calls = prepared_case.case, self._caller.calls
+        is_first = not self._tried
         explained = self._with_checks(case, prepared_case, self._with_cause(wrong, outputs), outputs)
-        explained = self._with_first_wrong_round(case, explained)
         if self._has_checks and calls > 1 and wall_s <= _QUICK_S and self._is_right_alone(prepared_case, explained):
             self._tried_starts = True
             return dataclasses.replace(explained, message=f"{LEFT_BEHIND}; {explained.message}")
+        if self._has_checks and is_first and not self._explained and self._caller.is_small(case):
+            # What memory holds that an earlier call allocated, without checks, nobody knows.
+            self._caller.end_session()
+            explained = self._with_checks(case, prepared_case, explained, outputs)
+        explained = self._with_first_wrong_round(case, explained)
         return self._with_start(prepared_case, explained, wall_s)
 
     def _is_right_alone(self, prepared_case: PreparedCase, wrong: Outcome) -> bool:
