@@ -1,4 +1,3 @@
-// expect: case=both-signs
 // Adds four products up in half precision, and these sums in single precision.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>

@@ -1,4 +1,3 @@
-// expect: case=both-signs
 // Rounds each product to half precision, and adds them up in single precision.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
