@@ -34,6 +34,10 @@ _SAME_ORDERS = 4
 _QUICK_S = 1.0
 #: Elements to which floats are converted where the challenge wants it.
 _HALVES = (Element.FLOAT16, Element.BFLOAT16)
+#: Said of a wrong answer that is right in a process which has made no other call.
+LEFT_BEHIND = (
+    "the same call is right in a new process: what earlier calls left there, in variables or in memory, makes it wrong"
+)
 
 
 class Caller(Protocol):
@@ -68,14 +72,40 @@ class Explainer:
         self._wording = wording_of(pack.build.language)
         # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
         self._is_more_than_rounding = False
-        self._tried = self._explained = self._counted_rounds = self._tried_starts = False
+        self._tried = self._explained = self._counted_rounds = self._tried_starts = self._tried_alone = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
         """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
-        case = prepared_case.case
+        case, calls = prepared_case.case, self._caller.calls
+        is_first = not self._tried
         explained = self._with_checks(case, prepared_case, self._with_cause(wrong, outputs), outputs)
+        if self._has_checks and calls > 1 and wall_s <= _QUICK_S and self._is_right_alone(prepared_case, explained):
+            self._tried_starts = True
+            return dataclasses.replace(explained, message=f"{LEFT_BEHIND}; {explained.message}")
+        if self._has_checks and is_first and not self._explained and self._caller.is_small(case):
+            # What memory holds that an earlier call allocated, without checks, nobody knows.
+            self._caller.end_session()
+            explained = self._with_checks(case, prepared_case, explained, outputs)
         explained = self._with_first_wrong_round(case, explained)
         return self._with_start(prepared_case, explained, wall_s)
+
+    def _is_right_alone(self, prepared_case: PreparedCase, wrong: Outcome) -> bool:
+        """Returns whether the call of the first wrong answer is wrong again after others, and right before any.
+
+        Where a fault of memory was found, such as a race, that explains it.
+        """
+        mismatch = wrong.mismatch
+        if self._tried_alone or mismatch is None or mismatch.imprecise is not None or wrong.memory_errors:
+            return False
+        self._tried_alone = True
+        if self._is_right_now(prepared_case, Watch.RUNS_AHEAD) is not False:
+            return False
+        # Twice: an answer that depends on the order of warps may be right once.
+        for order in (Watch.NOTHING, Watch.RUNS_AHEAD):
+            self._caller.end_session()
+            if self._is_right_now(prepared_case, order) is not True:
+                return False
+        return True
 
     def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
         """Returns a wrong answer with the cause that its numbers, or the compiled code, suggest."""
@@ -133,9 +163,11 @@ class Explainer:
         own = own_lines(self._source, self._artifact.file_name)
         before = self._caller.calls
         told = blamed(ptx_texts(self._artifact.library), own, is_right, self._wording)
+        # Unchanged kernels, loaded anew as well, must still be wrong.
+        is_cause = told and not is_right(())
         if self._caller.calls != before:
             self._caller.end_session()
-        return dataclasses.replace(wrong, message=f"{told}; {wrong.message}") if told else wrong
+        return dataclasses.replace(wrong, message=f"{told}; {wrong.message}") if is_cause else wrong
 
     def _with_checks(
         self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]

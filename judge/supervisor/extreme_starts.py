@@ -39,6 +39,8 @@ _FAR_FLOAT = 1e30
 #: Only floats are compared to find the larger one; whole numbers, to end loops.
 _COMPARED = ("f16", "f32", "f64")
 _SUMS = ("add", "sub", "fma", "mad")
+#: What a whole number goes through before it is compared with the rounds of a loop.
+_COUNTED = ("mov", "min", "max", "add", "sub", "and", "shr")
 #: Registers that are looked at to see whether another one is a sum.
 _MOST_FOLLOWED = 200
 _COPIES = ("mov", "selp", "shfl", "max", "min")
@@ -160,6 +162,8 @@ def _starts_of(number: int, function: Sequence[_Code]) -> list[Start]:
         if kind not in _PATTERNS:
             continue
         if code.head in ("max", "min"):
+            if kind not in _COMPARED and _is_compared(code, function):
+                continue
             for place, operand in code.sources:
                 flow.follow(code, place, operand, kind, is_maximum=code.head == "max", root=code.line, direct=True)
         elif code.head == "setp" and kind in _COMPARED and len(code.operands) == 3:
@@ -173,6 +177,18 @@ def _starts_of(number: int, function: Sequence[_Code]) -> list[Start]:
                             code, place, code.operands[place], kind, is_maximum=is_maximum, root=code.line, direct=True
                         )
     return list(flow.found.values())
+
+
+def _is_compared(code: _Code, function: Sequence[_Code]) -> bool:
+    """Returns whether a whole number, or what it is soon turned into, is compared, as the end of a loop is."""
+    known = {code.operands[0]}
+    for later in function:
+        if later.row > code.row and not known.isdisjoint(later.operands[1:]):
+            if later.head == "setp":
+                return True
+            if later.head in _COUNTED:
+                known.add(later.operands[0])
+    return False
 
 
 class _Flow:

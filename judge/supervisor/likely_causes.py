@@ -33,6 +33,8 @@ _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
 _ATOMIC_EXTREME = re.compile(r"\b(?:atom|red)\.(?:(?!shared)\w+\.)*(max|min)\.\w+")
+#: Numbers that a memset leaves: of bytes 0, and in integers of bytes 255.
+_SET_BY_BYTES = (0, -1)
 _NAMES = re.compile(r"[\w$]+")
 _TRITON_DOT = "tl.dot("
 _TENSOR_NAMES = {"tf32": "TF32", "bf16": "bfloat16", "f16": "half precision"}
@@ -115,8 +117,9 @@ def start_of_atomic(
     pairs = list(zip(mismatch.expected, mismatch.got, strict=True))
     # There are no numbers where a pack's own check refused the answer.
     started = mismatch.got[0] if pairs else ""
-    if isinstance(started, str) or any(have != started or isinstance(want, str) for want, have in pairs):
+    if started not in _SET_BY_BYTES or any(have != started or isinstance(want, str) for want, have in pairs):
         return ""
+    assert not isinstance(started, str)
     is_above = all(not isinstance(want, str) and want < started for want, _ in pairs)
     is_below = all(not isinstance(want, str) and want > started for want, _ in pairs)
     if is_above == is_below:

@@ -13,6 +13,8 @@ from judge.verify.findings import Finding, error, note, warning
 _ONE_BLOCK = 1024
 _WARP = 32
 _MIN_HIDDEN = 5
+#: Rows whose length is 2 more than a multiple of this begin where two floats may be read at once, but not four.
+_FOUR = 4
 #: What the emulator and the reference judge in a moment.
 _MAX_ELEMENTS = 3_000_000
 _MAX_OPERATIONS = 50e6
@@ -27,6 +29,10 @@ def check_coverage(pack: Pack) -> Iterator[Finding]:
     for axis in pack.axes:
         for code, message in _missing_sizes(axis, [case.axes[axis.name] for case in pack.cases]):
             yield error(code, file, f"axes.{axis.name}", message)
+    for axis in pack.axes:
+        if _misses_pairs(pack, axis):
+            message = f"no size above {_WARP} is even but no multiple of {_FOUR}: kernels that read pairs differ there"
+            yield warning("size-pairs", file, f"axes.{axis.name}", message)
     if len(pack.axes) > 1 and not any(len(set(case.axes.values())) == len(case.axes) for case in pack.cases):
         names = ", ".join(axis.name for axis in pack.axes)
         message = f"no case in which {names} all differ, so that exchanging two of them goes unnoticed"
@@ -47,6 +53,23 @@ def _missing_sizes(axis: Axis, used: list[int]) -> Iterator[tuple[str, str]]:
         yield "size-warp", f"every case has a multiple of {_WARP}"
     if axis.max > axis.min and len(set(used)) < 2:
         yield "size-variety", f"every case has {used[0]}"
+
+
+def _misses_pairs(pack: Pack, axis: Axis) -> bool:
+    """Returns whether rows may be as long as pairs, but not fours, of numbers, and no case has such rows."""
+    if not any(argument.is_pointer and argument.shape[-1].names == {axis.name} for argument in pack.arguments):
+        return False
+    cases = pack.cases_for("emulator")
+    if any(case.axes[axis.name] > _WARP and case.axes[axis.name] % _FOUR == _FOUR // 2 for case in cases):
+        return False
+    multiples = range(axis.min, min(axis.max, 2 * _ONE_BLOCK) + 1, axis.multiple_of)
+    wanted = [size for size in multiples if size > _WARP and size % _FOUR == _FOUR // 2]
+    return any(_is_allowed(pack, case, axis.name, size) for case in cases for size in wanted)
+
+
+def _is_allowed(pack: Pack, case: Case, name: str, size: int) -> bool:
+    """Returns whether the case with another size keeps to the constraints."""
+    return all(constraint.holds({**case.variables, name: size}) for constraint in pack.constraints)
 
 
 def _largest_buffer(pack: Pack, case: Case) -> int:

@@ -2,8 +2,8 @@
 
 What it does not tell says TODO, and ``pack verify`` lists those lines. Integer scalars are taken for sizes, other
 scalars for parameters, const pointers for inputs. The sizes of the cases are those at which kernels go wrong: 1, one
-more than a warp, primes, more than a block's threads in each axis in turn, all different, and as many in each axis as
-it may have, or as a grid has no blocks for.
+and two more than a warp, primes, more than a block's threads in each axis in turn, all different, and as many in each
+axis as it may have, or as a grid has no blocks for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EMULATED_ELEMENTS = 100_000
 _SMALL = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
 #: More sizes than any function should take.
 _MOST_AXES = len(_SMALL)
-_WARP, _BLOCK = 33, 1031
+_WARP, _PAIRS, _BLOCK = 33, 34, 1031
 #: More than the blocks of a grid in y or z, and the largest end of an axis that has a case (judge.verify.reach).
 _GRID, _WHOLE = 65_537, 131_072
 _PARAMETER_SIZES = (259, 7, *_SMALL[4:])
@@ -173,9 +173,9 @@ def _samples(parts: _Parts) -> list[tuple[int, ...]]:
 def _hidden(most: Sequence[int]) -> list[tuple[int, ...]]:
     axes, ends = len(most), [each if each <= _WHOLE else _GRID for each in most]
     if axes == 1:
-        return [(1,), (31,), (_WARP,), (_BLOCK,), (ends[0],)]
+        return [(1,), (31,), (_WARP,), (_PAIRS,), (_BLOCK,), (ends[0],)]
     rows = [(1,) * axes]
-    for large in (_WARP, _BLOCK):
+    for large in (_WARP, _PAIRS, _BLOCK):
         for place in range(axes):
             # The small ones take turns, so that no axis has only a few sizes.
             small = [_SMALL[(i + place) % max(axes, 3)] for i in range(axes)]

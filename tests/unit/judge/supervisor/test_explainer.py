@@ -1,7 +1,8 @@
-"""Small errors are called imprecise only while rounding may be all that is wrong with a submission."""
+"""Wrong answers are called imprecise where rounding may be all, and what earlier calls left behind is named."""
 
 from __future__ import annotations
 
+from typing import cast
 from unittest.mock import Mock
 
 import numpy as np
@@ -10,11 +11,15 @@ import pytest
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.judgement import Mismatch
+from judge.packs.pack import Case
 from judge.supervisor import explainer as explainer_module
 from judge.supervisor.case_preparer import PreparedCase
-from judge.supervisor.explainer import Explainer
+from judge.supervisor.explainer import LEFT_BEHIND, Caller, Explainer
+from judge.supervisor.layout import Array
+from judge.supervisor.session import CallRecord
 from judge.supervisor.verdict_rules import Outcome
 from judge.verdict import Verdict
+from judge.wire.messages import FetchReply, RunReply
 from tests.host_device.judging import twice_pack
 
 PLAIN = Mismatch("output", ((0,),), (1.0,), (2.0,), 1, 1, 1.0, 1.0, "output[0] is 2.0, expected 1.0")
@@ -52,3 +57,34 @@ def test_code_of_less_precision_is_named_whatever_else_is_wrong(monkeypatch: pyt
     monkeypatch.setattr(explainer_module, "precision", lambda *_given, **_named: causes)
     _, small = _explain(PLAIN, SMALL)
     assert small.message == SMALL.message
+
+
+class _Caller:
+    """A caller of a submission that is right in the first calls of its first ``orders`` further processes alone."""
+
+    def __init__(self, orders: int) -> None:
+        self.calls, self._processes, self._orders = 2, 0, orders
+
+    def end_session(self) -> None:
+        self.calls, self._processes = 0, self._processes + 1
+
+    def is_small(self, case: Case) -> bool:
+        return case.id == ""
+
+    def call(self, *_given: object) -> tuple[CallRecord, dict[str, Array], str]:
+        self.calls += 1
+        answer = 1.0 if self.calls == 1 and self._processes <= self._orders else 2.0
+        record = CallRecord(RunReply(0.0, 0, "", ""), FetchReply((0,), None), 0.0)
+        return record, {"output": np.full(1, answer, np.float32)}, ""
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+def test_what_earlier_calls_left_is_named_unless_the_order_decides(orders: int) -> None:
+    artifact = Mock(Artifact, library=b"", file_name="kernel.cu", call_lines=(), target=Mock(Target))
+    pack = twice_pack()
+    caller = cast(Caller, _Caller(orders))
+    explainer = Explainer(caller, pack, artifact, "", 7, has_checks=True)
+    prepared = PreparedCase(pack.cases[0], {}, lambda outputs: PLAIN if outputs["output"][0] > 1 else None)
+    wrong = Outcome(Verdict.WRONG_ANSWER, PLAIN.message, PLAIN)
+    told = explainer.explain(prepared, wrong, {"output": np.full(1, 2.0, np.float32)}, 0.1).message
+    assert told == (f"{LEFT_BEHIND}; {PLAIN.message}" if orders == 2 else PLAIN.message)

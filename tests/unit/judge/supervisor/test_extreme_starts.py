@@ -44,6 +44,12 @@ BOUNDED = f"""{HEAD}\t.loc 1 5 1
 \tmin.s32 \t%r1, %r2, 8;
 }}
 """
+COUNTED = f"""{HEAD}\t.loc 1 5 1
+\tmin.s32 \t%r1, %r2, 32;
+\tadd.s32 \t%r3, %r1, -1;
+\tsetp.lt.u32 \t%p1, %r3, 3;
+}}
+"""
 MASKED = f"""{HEAD}\tmov.b32 \t%r2, 0;
 \tmov.u32 %r1, %r2;
 \t@%p1 ld.global.b32 {{ %r1 }}, [ %rd1 + 0 ];
@@ -77,8 +83,9 @@ def test_a_masked_load_brings_the_number_to_a_minimum() -> None:
         f"{HEAD}\tmov.f32 \t%f1, 0fFF7FFFFF;\n\tmax.f32 \t%f1, %f1, %f2;\n}}\n",
         f"{HEAD}\tsetp.gt.f32 \t%p1, %f2, 0f00000000;\n}}\n",
         f"{HEAD}\tmov.u32 \t%r1, 0;\n\tsetp.lt.s32 \t%p1, %r1, %r2;\n\tadd.s32 \t%r1, %r1, 1;\n}}\n",
+        COUNTED,
     ],
-    ids=["no maximum", "the least number", "a threshold", "a loop's counter"],
+    ids=["no maximum", "the least number", "a threshold", "a loop's counter", "a loop's end"],
 )
 def test_nothing_is_tried_without_a_start(text: str) -> None:
     assert list(trials([text], ONE_FILE)) == []

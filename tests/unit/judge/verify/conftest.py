@@ -54,6 +54,10 @@ axes = { N = 33 }
 parameters = { factor = 8 }
 
 [[cases]]
+id = "pairs"
+axes = { N = 50 }
+
+[[cases]]
 id = "prime"
 axes = { N = 1031 }
 parameters = { factor = -8 }

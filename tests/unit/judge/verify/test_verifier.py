@@ -60,6 +60,7 @@ def test_a_stale_starter(pack_directory: Path) -> None:
     [
         ("axes = { N = 33 }", "axes = { N = 32 }", None),
         ("axes = { N = 1031 }", "axes = { N = 1024 }", "size-prime"),
+        ("axes = { N = 50 }", "axes = { N = 52 }", "size-pairs"),
         ("{{signature}}", "", "statement-section"),
         ("Example", "Once", "statement-example"),
         ("At most", "$ at most", "statement-maths"),
@@ -83,10 +84,18 @@ def test_a_prime_times_what_all_sizes_are_multiples_of_counts_as_a_prime(edit: E
     assert "size-prime" in {each.code for each in verify_pack(directory).findings}
 
 
+def test_lengths_that_cannot_be_pairs_without_fours_are_not_missed(edit: Edit) -> None:
+    for old, new in {33: 36, 50: 52, 5: 8, 1: 4, 1031: 4124}.items():
+        edit(f"axes = {{ N = {old} }}", f"axes = {{ N = {new} }}")
+    directory = edit("max = 100_000_000", "min = 4, max = 100_000_000, multiple_of = 4")
+    assert "size-pairs" not in {each.code for each in verify_pack(directory).findings}
+
+
 def test_sizes_that_hide_mistakes(edit: Edit) -> None:
     edit("axes = { N = 1 }", "axes = { N = 32 }")
     edit("axes = { N = 100 }", "axes = { N = 64 }")
     edit("axes = { N = 33 }", "axes = { N = 96 }")
+    edit("axes = { N = 50 }", "axes = { N = 96 }")
     edit("axes = { N = 1031 }", "axes = { N = 128 }")
     edit("axes = { N = 70_000 }", "axes = { N = 1024 }")
     found = errors(edit("axes = { N = 5 }", "axes = { N = 32 }"))
