@@ -157,6 +157,8 @@ EMU_SEMANTICS void emu_lg2_f32(const float *x, float *out) {
         float t = (m - 1.0f) / (m + 1.0f), s = t * t;
         float series = 2.0f + s * (2.0f / 3 + s * (2.0f / 5 + s * (2.0f / 7 + s * (2.0f / 9))));
         float result = t * series * 1.44269504088896341f + static_cast<float>(exponent - (denormal ? 24 : 0));
+        // An H200 is off by 1e-7 however near 1 a number is: its logarithm has a last place, which adding 3 rounds to.
+        result = value > 0.5f && value < 2.0f ? (result + 3.0f) - 3.0f : result;
         result = value == 0 ? -HUGE_VALF : result;
         result = value < 0 ? NAN : result;
         result = value == HUGE_VALF ? HUGE_VALF : result;
@@ -193,6 +195,11 @@ EMU_SEMANTICS void emu_cos_f32(const float *x, float *out) {
     for (int l = 0; l < 32; ++l) out[l] = sine(x[l], 1);
 }
 
+// As inexact as an H200's, of which every 256th float was measured: small numbers return themselves, and others are
+// off by 1e-5 of the result at most, by 3e-6 on average. That is what 17 bits are.
 EMU_SEMANTICS void emu_tanh_f32(const float *x, float *out) {
-    for (int l = 0; l < 32; ++l) out[l] = std::tanh(x[l]);
+    for (int l = 0; l < 32; ++l) {
+        uint32_t bits = emu::bits_of(std::tanh(x[l]));
+        out[l] = std::fabs(x[l]) >= 0x1p-8f ? emu::float_of((bits + 0x40u) & ~0x7fu) : x[l];
+    }
 }

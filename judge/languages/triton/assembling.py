@@ -13,9 +13,9 @@ from judge.compile.target import Target
 from judge.compile.toolchain import Toolchain, find_toolchain
 from judge.errors import InternalError
 from judge.languages.base import Buildable
-from judge.languages.triton.building import FILE_NAME, check_source, compile_kernels
+from judge.languages.triton.building import check_source, compile_kernels
 from judge.languages.triton.intermediate import read_ir
-from judge.languages.triton.machine_code import assemble_ptx
+from judge.languages.triton.machine_code import FILE_NAME, assemble_ptx
 from judge.sandbox.bind import Bind
 from judge.settings import JudgeSettings
 

@@ -33,7 +33,7 @@ from judge.compile.toolchain import find_toolchain
 from judge.errors import InternalError
 from judge.judgement import BuildReport
 from judge.languages.base import Buildable
-from judge.languages.triton.machine_code import Assembled, assemble_ptx
+from judge.languages.triton.machine_code import FILE_NAME, Assembled, assemble_ptx
 from judge.sandbox.bind import Bind
 from judge.sandbox.launch import Output, run_to_end
 from judge.sandbox.policy import build_policy, python_binds, trusted_folders
@@ -54,7 +54,6 @@ from judge.wire.python_program import (
 )
 from records import dataclass
 
-FILE_NAME = "kernel.py"
 LOADER = "judge.runner.triton.program"
 #: What Triton makes of a kernel before it is PTX.
 STAGES = ("ttir", "ttgir")

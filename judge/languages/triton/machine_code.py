@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import PurePath
 
 from judge.compile.architecture import is_ptx_alone, ptxas_architecture
 from judge.compile.compiler_jail import compiler_policy, contents, memory_file, require_work, run_script, workplace
@@ -15,9 +16,15 @@ from judge.judgement import KernelResources
 from judge.settings import JudgeSettings
 from records import dataclass
 
+#: What messages call a submission.
+FILE_NAME = "kernel.py"
 _REPORT_BYTES = 1 << 20
 #: The exit code of the script where ptxas refused a kernel.
 _FAILED = 11
+_ERROR_OF_PTXAS = re.compile(r"^ptxas \S+, line (?P<line>\d+); error\s*: (?P<text>.*)$", re.MULTILINE)
+_FILE = re.compile(r"^\s*\.file\s+(?P<number>\d+)\s+\"(?P<path>[^\"]*)\"")
+#: Where an instruction stands, and, if that is a function, where it is called.
+_PLACE = re.compile(r"(?:^\s*\.loc|\binlined_at)\s+(?P<file>\d+)\s+(?P<line>\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +72,29 @@ def assemble_ptx(kernels: Sequence[bytes], target: Target, toolchain: Toolchain,
     if output.timed_out:
         return Assembled((), (), f"ptxas took longer than {settings.build.wall_s:g} s.")
     if not output.exit.ok:
-        log = readable_log("\n".join(told).encode(), limit_bytes=4000, truncated=False)
-        return Assembled((), (), f"ptxas does not take what Triton made of a kernel:\n{log}")
+        places = [place for ptx, text in zip(kernels, told, strict=True) for place in errors_by_line(ptx, text)]
+        log = readable_log("\n".join([*dict.fromkeys(places)] or told).encode(), limit_bytes=4000, truncated=False)
+        return Assembled((), (), log if places else f"ptxas does not take what Triton made of a kernel:\n{log}")
     return Assembled(made, tuple(resource for text in told for resource in parse_resources(text)))
+
+
+def errors_by_line(ptx: bytes, report: str) -> list[str]:
+    """Returns the errors of ptxas's report on a kernel, each with the line of the submission that has the cause.
+
+    Errors in instructions that come from no line of it are left out.
+    """
+    lines = ptx.decode("utf-8", "replace").splitlines()
+    names = {found["number"]: PurePath(found["path"]).name for line in lines if (found := _FILE.match(line))}
+    errors = []
+    for error in _ERROR_OF_PTXAS.finditer(report):
+        before = (line for line in reversed(lines[: int(error["line"])]) if line.lstrip().startswith(".loc"))
+        places = _PLACE.finditer(next(before, ""))
+        own = next((place["line"] for place in places if names.get(place["file"]) == FILE_NAME), None)
+        if own is not None:
+            errors.append(
+                f"{FILE_NAME}:{own}: error: ptxas does not take what Triton made of this line: {error['text']}"
+            )
+    return errors
 
 
 def _architecture_of(ptx: bytes, target: Target) -> str:

@@ -178,6 +178,11 @@ def test_scratch_that_nobody_wrote_is_told(judge: Judge) -> None:
         ("import pandas\n" + HONEST, "CE", "No module named 'pandas'"),
         (HONEST.replace("at < n", "at < m"), "CE", "error: NameError"),
         (HONEST.replace("BLOCK=256", "BLOCK=250"), "CE", "power of 2"),
+        (
+            HONEST.replace("mask=inside) +", 'mask=inside, cache_modifier=".cg", eviction_policy="evict_first") +'),
+            "CE",
+            "kernel.py:10: error: ptxas does not take what Triton made of this line: Modifier",
+        ),
         (f"{HEAD}import os\nos._exit(0)\ndef solve(A, B, C, N): ...\n", "CE", "ends the process"),
         (f"{HEAD}def solve(A, B, C, N):\n    solve(A, B, C, N)\n", "RE", "RecursionError"),
         (f"{HEAD}def solve(A, B, C, N):\n{LAUNCH}    raise ValueError(1)\n", "RE", "py:15: error: ValueError: 1"),
