@@ -16,7 +16,7 @@ import httpx
 
 from tests.builds import ROOT
 
-START_S = 60.0
+START_S = 180.0
 SERVER = "web.serving.asgi:create_server_from_env()"
 #: The same, whose passwords take no time.
 CHEAP_SERVER = "tests.web_server:create_cheap_server()"
