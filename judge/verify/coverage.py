@@ -16,7 +16,7 @@ _MIN_HIDDEN = 5
 #: Rows whose length is 2 more than a multiple of this begin where two floats may be read at once, but not four.
 _FOUR = 4
 #: What the emulator and the reference judge in a moment.
-_MAX_ELEMENTS = 3_000_000
+MAX_ELEMENTS = 3_000_000
 _MAX_OPERATIONS = 50e6
 
 
@@ -84,8 +84,8 @@ def _too_large(pack: Pack, case: Case) -> Iterator[Finding]:
     except ExpressionError as problem:
         yield error("expression", file, key, str(problem))
         return
-    if elements > _MAX_ELEMENTS:
-        yield warning("case-large", file, key, f"{elements:,} elements are slow to judge; stay below {_MAX_ELEMENTS:,}")
+    if elements > MAX_ELEMENTS:
+        yield warning("case-large", file, key, f"{elements:,} elements are slow to judge; stay below {MAX_ELEMENTS:,}")
     if operations > _MAX_OPERATIONS:
         message = f"{operations:.2g} operations are slow to emulate; stay below {_MAX_OPERATIONS:.0e}"
         yield note("case-slow", file, key, message)

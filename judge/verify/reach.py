@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from judge.packs.form.expressions import Constraint, Expression, ExpressionError, Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
+from judge.verify.coverage import MAX_ELEMENTS
 from judge.verify.findings import Finding, error, note, warning
 from records import dataclass
 
 #: More than the threads of a block, and more than the blocks of a grid in y or z.
 _LIMITS = (1025, 65_537)
+#: More than 1024 blocks of 1024 threads take, whose results one more block combines.
+_TWO_LEVELS = 1_048_577
 #: Beyond what a kernel keeps of a row in one block: 58,112 floats in 227 KiB of shared memory, 65,536 in registers.
 _WHOLE = 131_072
 #: What the emulator judges in a moment.
@@ -100,8 +103,11 @@ class _Reached:
         wanted = {_rounded_up(limit, axis.multiple_of) for limit in _LIMITS} | (
             {largest} if largest <= _WHOLE else set()
         )
+        two_levels = _rounded_up(_TWO_LEVELS, axis.multiple_of)
+        if len(self._pack.axes) == 1:
+            wanted.add(two_levels)
         for size in sorted((size for size in wanted if emulated < size <= largest), reverse=True):
-            if self._is_cheap(axis.name, size):
+            if self._is_cheap(axis.name, size, MAX_ELEMENTS if size == two_levels else 0):
                 return f"reaches {emulated:,} of {largest:,} on the emulator, where a case of {size:,} is cheap"
         return _far_from_end(anywhere, largest)
 
@@ -137,14 +143,18 @@ class _Reached:
                 return f"no case on the emulator {nearest}"
         return ""
 
-    def _is_cheap(self, name: str, value: Number) -> bool:
-        """Returns whether some case with this value keeps to the constraints and is cheap on the emulator."""
+    def _is_cheap(self, name: str, value: Number, elements: int = 0) -> bool:
+        """Returns whether some case with this value keeps to the constraints and is cheap on the emulator.
+
+        So many ``elements`` are cheap, or as many as in any pack if that is more.
+        """
+        limit = _Cost(max(self._limit.elements, elements), self._limit.operations)
         others = self._candidates(name, value)
         for base in self._bases:
             for count in range(_TIED + 1):
                 for names in itertools.combinations(others, count):
                     for chosen in itertools.product(*(others[each] for each in names)):
-                        if self._is_allowed({**base, name: value, **dict(zip(names, chosen, strict=True))}):
+                        if self._is_allowed({**base, name: value, **dict(zip(names, chosen, strict=True))}, limit):
                             return True
         return False
 
@@ -171,14 +181,14 @@ class _Reached:
             }
         return tied
 
-    def _is_allowed(self, variables: Variables) -> bool:
+    def _is_allowed(self, variables: Variables, limit: _Cost) -> bool:
         try:
             if not all(constraint.holds(variables) for constraint in self._pack.constraints):
                 return False
             cost = _Cost.of(self._pack, variables)
         except ExpressionError:
             return False
-        return 0 < cost.elements <= self._limit.elements and cost.operations <= self._limit.operations
+        return 0 < cost.elements <= limit.elements and cost.operations <= limit.operations
 
 
 def _far_from_end(reached: Number, end: Number) -> str:

@@ -64,7 +64,7 @@ parameters = { factor = -8 }
 
 [[cases]]
 id = "blocks"
-axes = { N = 70_000 }
+axes = { N = 1_100_000 }
 
 [[benchmarks]]
 id = "big"

@@ -23,13 +23,23 @@ def test_nothing_is_found_where_every_end_is_reached(pack_directory: Path) -> No
 
 
 def test_sizes_at_which_kernels_go_wrong_have_a_case_on_the_emulator(edit: Edit) -> None:
-    found_of = found(edit("axes = { N = 70_000 }", "axes = { N = 65_535 }"))
-    assert "reaches 65,535 of 100,000,000 on the emulator, where a case of 65,537 is cheap" in found_of["axes.N"]
-    edit("max = 100_000_000", "max = 131_072")
-    edit("axes = { N = 100_000_000 }", "axes = { N = 131_072 }")
-    edit("axes = { N = 100_000 }", "axes = { N = 131_072 }")
+    edit("max = 100_000_000", "max = 1_000_000")
+    edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
+    edit("axes = { N = 100_000 }", "axes = { N = 65_535 }")
+    found_of = found(edit("axes = { N = 1_100_000 }", "axes = { N = 65_535 }"))
+    assert "reaches 65,535 of 1,000,000 on the emulator, where a case of 65,537 is cheap" in found_of["axes.N"]
+    edit("max = 1_000_000", "max = 131_072")
+    edit("axes = { N = 1_000_000 }", "axes = { N = 131_072 }")
     pack = edit("axes = { N = 65_535 }", "axes = { N = 131_071 }")
     assert "reaches 131,071 of 131,072 on the emulator" in found(pack)["axes.N"]
+
+
+def test_a_vector_has_more_than_a_block_combines_of_a_thousand(edit: Edit) -> None:
+    pack = edit("axes = { N = 1_100_000 }", "axes = { N = 1_048_576 }")
+    message = "reaches 1,048,576 of 100,000,000 on the emulator, where a case of 1,048,577 is cheap"
+    assert message in found(pack)["axes.N"]
+    edit('shape = ["N"]', 'shape = ["2*N"]')
+    assert found(pack) == {}, "more than three million elements are not cheap"
 
 
 def test_what_is_too_dear_for_the_emulator_is_reached_on_gpus(edit: Edit) -> None:
@@ -70,7 +80,7 @@ def test_a_constraint_is_met_with_equality(constraint: str, wanted: str, edit: E
 
 
 def test_a_reason_makes_it_a_note(edit: Edit) -> None:
-    edit("axes = { N = 70_000 }", "axes = { N = 3000 }")
+    edit("axes = { N = 1_100_000 }", "axes = { N = 3000 }")
     pack = edit("[bench]", '[unreached]\nN = "the reference takes minutes"\nM = "there is no such size"\n\n[bench]')
     findings = {finding.key: finding for finding in check_reach(load_pack(pack))}
     assert findings["axes.N"].severity is Severity.NOTE

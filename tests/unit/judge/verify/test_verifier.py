@@ -97,7 +97,7 @@ def test_sizes_that_hide_mistakes(edit: Edit) -> None:
     edit("axes = { N = 33 }", "axes = { N = 96 }")
     edit("axes = { N = 50 }", "axes = { N = 96 }")
     edit("axes = { N = 1031 }", "axes = { N = 128 }")
-    edit("axes = { N = 70_000 }", "axes = { N = 1024 }")
+    edit("axes = { N = 1_100_000 }", "axes = { N = 1024 }")
     found = errors(edit("axes = { N = 5 }", "axes = { N = 32 }"))
     assert {"size-minimum", "size-warp", "size-one-block"} <= set(found)
 
