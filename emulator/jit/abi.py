@@ -53,6 +53,7 @@ class AtomicForm(IntFlag):
     FLOAT = 2
     SWAP_LOOP = 4
     COUNT = 8
+    ADDS = 16
 
 
 NO_BLOCK = 0xFFFFFFFF

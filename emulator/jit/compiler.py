@@ -100,7 +100,7 @@ class Compilation:
             register_bytes=self._file.size_bytes,
             sites=tuple(unit.site_list),
             symbols=tuple(unit.symbols),
-            block_lines=_block_lines(program),
+            block_lines=_block_lines(program, lanes_apart=unit.observe),
             shared_arrays=_shared_arrays(unit.module, program),
             max_threads=program.entry.max_threads,
             uses_stack=program.uses_stack,
@@ -114,10 +114,11 @@ class Compilation:
         )
 
 
-def _block_lines(program: Program) -> tuple[Line, ...]:
+def _block_lines(program: Program, *, lanes_apart: bool) -> tuple[Line, ...]:
     lines = []
     blocks = [tuple(block.instructions) for block in program.cfg.blocks]
-    blocks += [segment.instructions for segments in cut_blocks(program.cfg) for segment in segments[1:]]
+    cut = cut_blocks(program.cfg, lanes_apart=lanes_apart)
+    blocks += [segment.instructions for segments in cut for segment in segments[1:]]
     for instructions in blocks:
         known = [Line(i.location.file, i.location.line) for i in instructions if i.location.line]
         lines += [known[0], known[-1]] if known else [Line("", 0)] * 2

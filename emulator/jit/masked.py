@@ -18,7 +18,7 @@ from emulator.jit.segments import Segment, cut_blocks
 from emulator.jit.shapes import Shape
 from emulator.jit.uniform import table_lookup, uniform_entries
 from emulator.jit.unit import Unit
-from emulator.jit.warp_context import LANE_PC, MODE, PC, POLICY
+from emulator.jit.warp_context import AHEAD, LANE_PC, MODE, PC, POLICY
 from emulator.ptx.cfg import Block, is_barrier, sync_mask
 from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.facts import Flow
@@ -36,7 +36,7 @@ class MaskedFunction(FunctionEmitter):
     def __init__(self, unit: Unit, file: RegisterFile) -> None:
         super().__init__(unit, file)
         self.places = file.masked
-        self._segments = cut_blocks(unit.program.cfg)
+        self._segments = cut_blocks(unit.program.cfg, lanes_apart=unit.observe)
         self._lanes = Value("%lanes", "i1", True)
         self._pcs = Value("%pcs", "i32", True)
 
@@ -69,7 +69,8 @@ class MaskedFunction(FunctionEmitter):
         b.line(f"%pcs = load {_VECTOR}, ptr %lane_pc, align 64")
         b.declare(f"i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR})")
         b.declare(f"i32 @llvm.vector.reduce.smax.v{LANES}i32({_VECTOR})")
-        b.line(f"%least = call i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR} %pcs)")
+        waiting = self._let_some_go_first() if self.unit.observe else "%pcs"
+        b.line(f"%least = call i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR} {waiting})")
         b.line(f"%can_run = icmp ult i32 %least, {AT_WARP_SYNC}")
         b.line("br i1 %can_run, label %choose, label %blocked, !prof !1")
         b.label("blocked")
@@ -92,15 +93,15 @@ class MaskedFunction(FunctionEmitter):
         b.line("%lowest = icmp eq i32 %policy, 0")
         b.line("br i1 %lowest, label %go, label %highest, !prof !1")
         b.label("highest")
-        b.line(f"%running = icmp ult {_VECTOR} %pcs, splat (i32 {AT_WARP_SYNC})")
-        b.line(f"%candidates = select <{LANES} x i1> %running, {_VECTOR} %pcs, {_VECTOR} splat (i32 -1)")
+        b.line(f"%running = icmp ult {_VECTOR} {waiting}, splat (i32 {AT_WARP_SYNC})")
+        b.line(f"%candidates = select <{LANES} x i1> %running, {_VECTOR} {waiting}, {_VECTOR} splat (i32 -1)")
         b.line(f"%most = call i32 @llvm.vector.reduce.smax.v{LANES}i32({_VECTOR} %candidates)")
         b.line("br label %go")
         b.label("go")
         b.line("%block = phi i32 [ %least, %choose ], [ %most, %highest ], [ %alone, %stuck ]")
         b.line("%forced = phi i1 [ false, %choose ], [ false, %highest ], [ true, %stuck ]")
         wanted = b.spread(Value("%block", "i32"))
-        b.line(f"%awake = and {_VECTOR} %pcs, splat (i32 {~AT_WARP_SYNC})")
+        b.line(f"%awake = and {_VECTOR} {waiting}, splat (i32 {~AT_WARP_SYNC})")
         b.line(f"%lanes = icmp eq {_VECTOR} %awake, {wanted}")
         b.line(f"%bits = bitcast <{LANES} x i1> %lanes to i32")
         b.line("%full = icmp eq i32 %bits, -1")
@@ -110,7 +111,11 @@ class MaskedFunction(FunctionEmitter):
         b.line("%mode = load i32, ptr %mode_at, align 4")
         b.line(f"store i32 {MASKED}, ptr %mode_at, align 4")
         b.line(f"%may_return = icmp eq i32 %mode, {MASKED}")
-        b.line("br i1 %may_return, label %returning, label %apart")
+        if self.unit.observe:
+            b.line("%has_pace = icmp eq i32 %ahead, 0")
+            b.line("%returns = and i1 %may_return, %has_pace")
+        returns = "%returns" if self.unit.observe else "%may_return"
+        b.line(f"br i1 {returns}, label %returning, label %apart")
         b.label("returning")
         entries = uniform_entries(self.unit.program)
         blocks = self.unit.program.cfg.blocks
@@ -124,6 +129,18 @@ class MaskedFunction(FunctionEmitter):
         b.line("switch i32 %block, label %lost [ " + " ".join(f"i32 {n}, label %{goal}" for n, goal in goals) + " ]")
         b.label("lost")
         b.line("unreachable")
+
+    def _let_some_go_first(self) -> str:
+        """Emits: the blocks of the lanes that are ahead, while some of these can run; else those of all."""
+        b = self.b
+        b.line(f"%ahead_at = getelementptr i8, ptr %ctx, i64 {AHEAD}")
+        b.line("%ahead = load i32, ptr %ahead_at, align 4")
+        b.line(f"%first = bitcast i32 %ahead to <{LANES} x i1>")
+        b.line(f"%pcs_first = select <{LANES} x i1> %first, {_VECTOR} %pcs, {_VECTOR} splat (i32 {EXITED})")
+        b.line(f"%least_first = call i32 @llvm.vector.reduce.umin.v{LANES}i32({_VECTOR} %pcs_first)")
+        b.line(f"%go_first = icmp ult i32 %least_first, {AT_WARP_SYNC}")
+        b.line(f"%pcs_waiting = select i1 %go_first, {_VECTOR} %pcs_first, {_VECTOR} %pcs")
+        return "%pcs_waiting"
 
     def _return_to_uniform(self, block: Block) -> None:
         """Emits the switch to the uniform function, if every live register has the shape that it assumes."""
@@ -165,7 +182,7 @@ class MaskedFunction(FunctionEmitter):
             following = self.b.integer("i32", block.index + 1 if block.index + 1 < len(cfg.blocks) else EXITED)
             if next_ is not None:
                 self._store(next_.live_in)
-                if self._lanes.text == "%lanes":
+                if self._lanes.text == "%lanes" and next_.meets:
                     self.b.line(f"br label %B{next_.number}")
                 else:
                     self._go_on(self.b.integer("i32", next_.number))
@@ -205,6 +222,12 @@ class MaskedFunction(FunctionEmitter):
         b = self.b
         policy = b.load("i32", b.offset("%ctx", POLICY), 4)
         b.store("i32", b.emit(f"xor i32 {policy}, 1"), b.offset("%ctx", POLICY), 4)
+        if self.unit.observe:
+            # Those that are ahead may wait for the others.
+            ahead = Value(b.load("i32", b.offset("%ctx", AHEAD), 4), "i32")
+            others = b.op("xor", ahead, b.integer("i32", -1))
+            nobody = b.compare("icmp eq", ahead, b.integer("i32", 0))
+            b.store("i32", b.select(nobody, ahead, others).text, b.offset("%ctx", AHEAD), 4)
 
     def _meet(self, segment: Segment, mask: Operand) -> None:
         """Emits: where lanes are missing that a mask names, all lanes wait, and go on with results made for them."""

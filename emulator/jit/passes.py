@@ -17,6 +17,6 @@ def lower_kernel(
     program = build_program(module, entry)  # lists the passes on PTX
     shapes = analyse_shapes(program, block_shape)
     program = program.restartable_at(shapes.widened)
-    file = lay_out_registers(program, shapes)
+    file = lay_out_registers(program, shapes, lanes_apart=options.observe)
     unit = Unit(module, program, shapes, block_shape, options.check_memory, target.has_avx512, options.observe)
     return unit, file

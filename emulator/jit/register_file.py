@@ -26,8 +26,8 @@ class RegisterFile:
     size_bytes: int
 
 
-def lay_out_registers(program: Program, shapes: Shapes) -> RegisterFile:
-    """Returns the register file of a kernel."""
+def lay_out_registers(program: Program, shapes: Shapes, *, lanes_apart: bool = False) -> RegisterFile:
+    """Returns the register file of a kernel. ``lanes_apart`` is as in ``cut_blocks``."""
     live = sorted(frozenset[str]().union(*(block.live_in for block in program.cfg.blocks)))
     types = {name: program.registers[name].register for name in live}
     predicates = [name for name in live if types[name] == "i1"]
@@ -42,7 +42,7 @@ def lay_out_registers(program: Program, shapes: Shapes) -> RegisterFile:
     lanes = {name: 4 * index for index, name in enumerate(predicates)}
     end = _place(lanes, (name for name in live if types[name] != "i1"), program, end)
     masked = dict(lanes)
-    cut = (segment for segments in cut_blocks(program.cfg) for segment in segments[1:])
+    cut = (segment for segments in cut_blocks(program.cfg, lanes_apart=lanes_apart) for segment in segments[1:])
     end = _place(masked, sorted(frozenset[str]().union(*(s.live_in for s in cut)) - lanes.keys()), program, end)
     return RegisterFile(lanes, scalars, masked, end)
 

@@ -26,12 +26,14 @@ class Segment:
         return meets_elsewhere(self.instructions[0])
 
 
-def cut_blocks(cfg: Cfg) -> tuple[tuple[Segment, ...], ...]:
-    """Returns the segments of each block."""
+def cut_blocks(cfg: Cfg, *, lanes_apart: bool = False) -> tuple[tuple[Segment, ...], ...]:
+    """Returns the segments of each block. ``lanes_apart``: some lanes may go on alone behind a ``__syncwarp()``."""
     number = len(cfg.blocks)
     cut = []
     for block in cfg.blocks:
-        starts = [0] + [at for at, each in enumerate(block.instructions) if at and meets_elsewhere(each)]
+        meetings = [at for at, each in enumerate(block.instructions) if meets_elsewhere(each)]
+        ends = [at + 1 for at in meetings if lanes_apart and block.instructions[at].opcode == "bar"]
+        starts = sorted({0, *meetings, *(end for end in ends if end < len(block.instructions))})
         live = _live_at(cfg, block, starts)
         numbers = [block.index, *range(number, number + len(starts) - 1)]
         number += len(starts) - 1

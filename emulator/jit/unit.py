@@ -69,6 +69,8 @@ def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
     value = instruction.operands[1 if is_reduction else 2]
     if "add" in instruction.modifiers and not awaited and isinstance(value, Imm) and value.value == 1:
         form |= AtomicForm.COUNT if not scalar.is_float and scalar.bits == 32 else AtomicForm(0)
+    if "add" in instruction.modifiers and scalar.bits in (32, 64) and scalar.lanes == 1:
+        form |= AtomicForm.ADDS
     return form
 
 

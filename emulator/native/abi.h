@@ -60,6 +60,7 @@ enum EmuAtomicForm : uint8_t {
     EMU_FLOAT = 2,      // floating-point: not combined for the lanes of a warp that meet
     EMU_SWAP_LOOP = 4,  // shared memory has no such instruction: a loop of compare-and-swap
     EMU_COUNT = 8,      // plus one, result not used: shared memory counts all lanes that meet at once
+    EMU_ADDS = 16,      // a sum of integers, or of floats of 4 or 8 bytes
 };
 
 // A line of the source; `line` is 0 when unknown.
@@ -157,6 +158,7 @@ struct alignas(64) WarpContext {
                            // stack_bytes. 0 in kernels that use none
     alignas(64) uint32_t met_value[32];  // 832  of lanes with EMU_HAS_MET
     uint32_t met_flags;                  // 960  a bit per lane: their predicates
+    uint32_t ahead;  // 964  of observed kernels, in masked mode: the lanes that go first wherever they can; 0: none
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -173,6 +175,7 @@ static_assert(offsetof(WarpContext, tally) == 784, "abi");
 static_assert(offsetof(WarpContext, stack_bytes) == 792, "abi");
 static_assert(offsetof(WarpContext, met_value) == 832, "abi");
 static_assert(offsetof(WarpContext, met_flags) == 960, "abi");
+static_assert(offsetof(WarpContext, ahead) == 964, "abi");
 
 using EmuFunction = int32_t (*)(WarpContext *);
 

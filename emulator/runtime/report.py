@@ -47,12 +47,15 @@ FULL_KINDS = (
     "race between streams",
     HOST_RACE,
 )
+#: Atomics, volatile and relaxed accesses that nothing orders: no races, and no faults unless results depend on it.
+UNORDERED_KINDS = ("access without a fence", "unordered lanes")
 #: No faults where the value does not matter. The first: only with ``tell_silent``.
 NOTE_KINDS = (
     "one constant stored by several threads",
     "undefined shuffle",
     "conflicting stores",
     "uninitialized local read",
+    *UNORDERED_KINDS,
 )
 
 

@@ -14,7 +14,8 @@ from records import dataclass
 #: By ``Report.limit``: the option that raises it.
 _REMEDIES = {
     "memory": "--memory SIZE gives the device more",
-    "wall": "--time-limit SECONDS gives each launch more",
+    "wall": "--time-limit SECONDS gives each launch more, "
+    "--schedule SEED lets host code that it waits for run meanwhile",
     "instructions": "--instruction-limit COUNT gives each launch more",
 }
 

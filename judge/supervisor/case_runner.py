@@ -24,10 +24,11 @@ from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.case_report import case_judgement, first_mismatch, shown_arrays
 from judge.supervisor.explainer import Explainer
 from judge.supervisor.factory import SessionFactory
+from judge.supervisor.fault_claims import UNORDERED, fault_of
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.likely_causes import has_one_order
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.second_look import lines_outside_their_part
+from judge.supervisor.second_look import lines_outside_their_part, not_imprecise
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import (
     FLOODED,
@@ -56,6 +57,13 @@ _CHECKED_FLOPS = 1 << 21
 _ORDERS = 8
 #: Races of blocks, as the emulator names them.
 _ON_GLOBAL = "race on global memory"
+#: Verdicts for which launches without an order may be the cause.
+_MAY_LACK_ORDER = (
+    Verdict.WRONG_ANSWER,
+    Verdict.RUNTIME_ERROR,
+    Verdict.TIME_LIMIT_EXCEEDED,
+    Verdict.MEMORY_LIMIT_EXCEEDED,
+)
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
 
@@ -247,9 +255,13 @@ class CaseRunner:
                 self.discard_session()
             elif outcome.verdict is Verdict.ACCEPTED and Watch.CHECKS in watch:
                 outside = lines_outside_their_part(record.fetched, self._source)
-                outcome = self._in_other_orders(case, prepared_case, outcome, outside)
+                notes = [fault_of(claim) for claim in record.fetched.report.faults] if record.fetched.report else []
+                unordered = [note for note in notes if note.kind in UNORDERED]
+                outcome = self._in_other_orders(case, prepared_case, outcome, outside, unordered)
             elif outcome.verdict is Verdict.WRONG_ANSWER:
                 outcome = self._explainer.explain(prepared_case, outcome, outputs, record.wall_s)
+        if outcome.verdict in _MAY_LACK_ORDER:
+            outcome = self._explainer.with_missing_order(prepared_case, outcome)
         wall_s = record.wall_s if record else 0.0
         shown = shown_arrays(self._pack, prepared_case, outputs)
         return JudgedCase(case_judgement(case, outcome, wall_s, printed, shown), record)
@@ -260,20 +272,29 @@ class CaseRunner:
         return self._judge_once(case, prepared_case, watch & ~Watch.CHECKS | Watch.RUNS_AHEAD)
 
     def _in_other_orders(
-        self, case: Case, prepared_case: PreparedCase, right: Outcome, outside: tuple[MemoryFault, ...]
+        self,
+        case: Case,
+        prepared_case: PreparedCase,
+        right: Outcome,
+        outside: tuple[MemoryFault, ...],
+        unordered: Sequence[MemoryFault],
     ) -> Outcome:
-        """Returns a right answer, or, if it has a race, the wrong one that another order of warps gives.
+        """Returns a right answer, or the wrong one that another order of warps gives, if it has a race.
 
-        ``outside`` are lines that leave their part of shared memory: they may explain a wrong answer.
+        ``outside`` are lines that leave their part of shared memory: they may explain a wrong answer. ``unordered`` are
+        atomics, volatile and relaxed accesses without a fence or ``__syncwarp()``, which are no races: they need no
+        word where the answer is right.
         """
         races = [fault for fault in right.memory_errors if fault.other is not None]
-        if not races:
-            return right
-        race, of_lanes = races[0], any(has_one_order(fault) for fault in races)
-        for number in range(_ORDERS):
+        between_blocks = [fault for fault in races if fault.kind == _ON_GLOBAL]
+        of_lanes = any(has_one_order(fault) for fault in (*races, *unordered))
+        for number in range(_ORDERS if races or unordered else 0):
             # Half of them let one warp run ahead: only those show that it overwrites what others still read.
             order = Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
-            is_late = number % 4 == 1 and (race.kind == _ON_GLOBAL or of_lanes)
+            is_late = number % 4 == 1 and bool(between_blocks or of_lanes or unordered)
+            if not races and not is_late:
+                continue
+            race = [*(between_blocks if is_late and not of_lanes else ()), *races, *unordered][0]
             if is_late:
                 # Stores that were seen to race come late, too: the load of another block or lane does not find them.
                 order |= Watch.CHECKS
@@ -296,18 +317,24 @@ class CaseRunner:
             if mismatch is not None:
                 told = "; ".join(fault.message for fault in (*outside[:1], race))
                 what = "threads" if is_late and of_lanes else "warps"
-                message = f"{mismatch.message} in another order of {what}: {told}"
-                found = (*right.memory_errors, *outside)[:MAX_FAULTS]
-                return Outcome(Verdict.WRONG_ANSWER, message, mismatch, found)
-        return dataclasses.replace(right, message=race.message)
+                found = (*right.memory_errors, *(() if races else unordered[:1]), *outside)[:MAX_FAULTS]
+                wrong = Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, found)
+                wrong = wrong if mismatch.imprecise is None else not_imprecise(wrong)
+                return dataclasses.replace(wrong, message=f"{wrong.message} in another order of {what}: {told}")
+        return dataclasses.replace(right, message=races[0].message) if races else right
 
-    def call(self, case: Case, prepared_case: PreparedCase, watch: Watch) -> tuple[CallRecord, dict[str, Array], str]:
-        """Returns the call's record, its outputs, and what the program printed since the last call."""
+    def call(
+        self, case: Case, prepared_case: PreparedCase, watch: Watch, *, in_order: bool = False
+    ) -> tuple[CallRecord, dict[str, Array], str]:
+        """Returns the call's record, its outputs, and what the program printed since the last call.
+
+        ``in_order``: warps run, and launches and copies are made, in the order that the program has them in.
+        """
         session = self.session()
         layout = lay_out(self._pack, case, prepared_case.inputs)
         layout.put_inputs(session.runner.inputs, prepared_case.inputs)
         layout.clear_outputs(session.runner.outputs)
-        seed = self._orders.getrandbits(63) + 1 if self._factory.has_checks else 0
+        seed = self._orders.getrandbits(63) + 1 if self._factory.has_checks and not in_order else 0
         record = session.call(dataclasses.replace(layout.request, watch=watch, schedule_seed=seed))
         return record, layout.take_outputs(session.runner.outputs), session.runner.take_output()
 

@@ -1,4 +1,4 @@
-"""Says of a wrong answer why it may be wrong: from its numbers, the compiled code, and further calls.
+"""Says of a wrong answer or an error why it may be so: from its numbers, the compiled code, and further calls.
 
 Nothing here changes a verdict. Each kind of trial is made for the first wrong answers only, since it takes time.
 """
@@ -6,17 +6,19 @@ Nothing here changes a verdict. Each kind of trial is made for the first wrong a
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from emulator.wording import wording_of
 from judge.compile.artifact import Artifact
 from judge.compile.source_files import own_lines
-from judge.judgement import Mismatch
+from judge.judgement import OF_WHOLE_LAUNCHES, Mismatch
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_preparer import PreparedCase, prepare_case
 from judge.supervisor.case_report import first_mismatch
 from judge.supervisor.extreme_starts import blamed
+from judge.supervisor.fault_claims import fault_of
 from judge.supervisor.layout import Array
 from judge.supervisor.likely_causes import precision, ptx_texts, with_cause
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -26,7 +28,7 @@ from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import Outcome, ends_device
 from judge.wire.elements import Element
 from judge.wire.frames import MAX_PAYLOAD
-from judge.wire.messages import Watch
+from judge.wire.messages import MAX_FAULTS, Watch
 
 #: In so many orders a wrong answer is the same before a race beside it is taken for another fault.
 _SAME_ORDERS = 4
@@ -38,6 +40,8 @@ _HALVES = (Element.FLOAT16, Element.BFLOAT16)
 LEFT_BEHIND = (
     "the same call is right in a new process: what earlier calls left there, in variables or in memory, makes it wrong"
 )
+#: Calls of programs whose launches, copies and host code may miss an order.
+_UNORDERED = re.compile(r"\bcuda\w*(?:Stream|Async|Managed|Host)")
 
 
 class Caller(Protocol):
@@ -53,7 +57,7 @@ class Caller(Protocol):
     def is_small(self, case: Case) -> bool: ...
 
     def call(
-        self, case: Case, prepared_case: PreparedCase, watch: Watch
+        self, case: Case, prepared_case: PreparedCase, watch: Watch, *, in_order: bool = False
     ) -> tuple[CallRecord, dict[str, Array], str]: ...
 
 
@@ -72,7 +76,8 @@ class Explainer:
         self._wording = wording_of(pack.build.language)
         # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
         self._is_more_than_rounding = False
-        self._tried = self._explained = self._counted_rounds = self._tried_starts = self._tried_alone = False
+        self._tried = self._explained = self._counted_rounds = self._tried_starts = False
+        self._tried_alone = self._tried_order = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
         """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
@@ -106,6 +111,38 @@ class Explainer:
             if self._is_right_now(prepared_case, order) is not True:
                 return False
         return True
+
+    def with_missing_order(self, prepared_case: PreparedCase, failed: Outcome) -> Outcome:
+        """Returns an outcome that is not accepted with the order that streams or the host lack, if they do.
+
+        A kernel that reads what another stream has not written yet may fail before that stream's work begins, so that
+        no check sees the two meet. So the case is run once more, with all work in the order of the calls.
+        """
+        case = prepared_case.case
+        if (
+            not self._has_checks
+            or self._tried_order
+            or any(fault.kind in OF_WHOLE_LAUNCHES for fault in failed.memory_errors)
+            or not (self._caller.is_small(case) and _UNORDERED.search(self._source))
+        ):
+            return failed
+        self._tried_order = True
+        self._caller.end_session()
+        try:
+            record, _, _ = self._caller.call(case, prepared_case, Watch.CHECKS, in_order=True)
+        except (RunnerEnded, RequestRefused):
+            self._caller.end_session()
+            return failed
+        if ends_device(record.ran, record.fetched):
+            self._caller.end_session()
+        own = own_lines(self._source, self._artifact.file_name)
+        claims = record.fetched.report.faults if record.fetched.report else ()
+        found = [fault_of(claim, self._artifact.call_lines, own) for claim in claims if claim.kind in OF_WHOLE_LAUNCHES]
+        if not found:
+            return failed
+        message = "; likely cause: ".join(filter(None, (failed.message, found[0].message)))
+        faults = (*failed.memory_errors[: MAX_FAULTS - 1], found[0])
+        return dataclasses.replace(failed, message=message, memory_errors=faults)
 
     def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
         """Returns a wrong answer with the cause that its numbers, or the compiled code, suggest."""

@@ -19,6 +19,8 @@ from tests.builds import ROOT
 pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("tests/causes")]
 
 SOURCES = sorted(path for path in (ROOT / "tests" / "causes").iterdir() if path.suffix in (".cu", ".py"))
+#: Kernels that are like some of those, without the mistake.
+RIGHT = sorted((ROOT / "tests" / "causes" / "right").iterdir())
 _HEADER = re.compile(r"^(?://|#) (challenge|verdict|mode|told|headline): (.*)$", re.MULTILINE)
 _NEEDS_TRITON = pytest.mark.triton
 #: It spins until its limit.
@@ -53,6 +55,17 @@ def test_what_does_not_matter_accuses_nobody(
     packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings, mode: pipeline.Mode
 ) -> None:
     judgement = pipeline.judge(IDLE.encode(), packs["vector-add"], device, 5, judge_settings, mode=mode)
+    assert judgement.verdict is Verdict.ACCEPTED, judgement
+    assert not any(case.memory_errors or case.message for case in judgement.cases)
+
+
+@pytest.mark.exhaustive(share=3)
+@pytest.mark.parametrize("source", [pytest.param(path, id=path.name) for path in RIGHT])
+def test_right_code_accuses_nobody(
+    source: Path, packs: dict[str, Pack], device: DeviceInfo, judge_settings: JudgeSettings
+) -> None:
+    pack = packs[dict(_HEADER.findall(source.read_text()))["challenge"]]
+    judgement = pipeline.judge(source.read_bytes(), pack, device, 5, judge_settings, mode=pipeline.Mode.SUBMIT)
     assert judgement.verdict is Verdict.ACCEPTED, judgement
     assert not any(case.memory_errors or case.message for case in judgement.cases)
 

@@ -38,7 +38,8 @@ def _handle(e: Emitter, operand: Operand) -> str:
     """Returns a slot with the lanes' handles. ``operand``: a register, or an address that stands for it."""
     base = operand.base if isinstance(operand, Address) else operand
     if not isinstance(base, Reg):
-        raise e.unsupported(f"the instruction {e.instruction.name} of a texture or surface reference")
+        what = f"the instruction {e.instruction.name} of a texture or surface reference"
+        raise e.unsupported(f"{what}; use an object (cudaCreateTextureObject)")
     return f"ptr {e.spill(e.read(base, 'i64'))}"
 
 

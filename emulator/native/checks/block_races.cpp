@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks/late_stores.h"
 #include "exec/block.h"
 #include "exec/child_launches.h"
 #include "exec/cluster.h"
@@ -162,6 +163,7 @@ public:
         // Only other launches and copies write constant memory: one access tells enough.
         if (site.space == EMU_CONST && !check_.is_first_constant(index)) return;
         bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
+        if (strong && !writes) meet_strong_lanes(warp, index, lanes, address);
         if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
         if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
         // What cannot be reported from the accesses of others is not looked at.
@@ -261,10 +263,49 @@ private:
         uint64_t at;
     };
 
+    // A lane reads what another one of its warp has stored, both by volatile or relaxed accesses to shared memory. To
+    // set a flag is something else: who waits for it has no common pace in mind.
+    void meet_strong_lanes(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) {
+        const EmuSite &site = kernel_.sites[index];
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            uint32_t lane = __builtin_ctz(rest);
+            uint64_t at = address[lane], offset = at - reinterpret_cast<uint64_t>(warp.shared);
+            if (at % site.size || offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) continue;
+            shared_.each(offset, site.size, [&](const Cell &cell) {
+                const Trace &then = cell.write;
+                if (then.empty() || !then.strong || then.block != number_ || then.thread / 32 != warp.warp_id ||
+                    then.thread % 32 == lane || then.clock <= clocks_.met(warp.warp_id))
+                    return false;
+                const EmuSite &stored = kernel_.sites[then.site];
+                if (stored.kind != EMU_STORE || stored.order & EMU_CONSTANT) return false;
+                check_.meet_strong({warp, index, lane, at, number_, then, true, false});
+                return true;
+            });
+        }
+    }
+
+    // Atomics, volatile and relaxed accesses that meet without an order: as if a fence were missing.
+    void meet_strong(const Touch &touch) {
+        const auto &[cell, now, writes, in_flight, warp, site, lane, at] = touch;
+        const EmuSite &own = kernel_.sites[site], &other = kernel_.sites[cell.write.site];
+        if (!can_be_late(other) || other.order & EMU_RELEASE || own.order & EMU_GUESS) return;
+        bool is_of_other = cell.write.block != number_ && !comes_after(cell.write, warp, lane);
+        bool is_sum = other.kind == EMU_ATOMIC && other.atomic_form & EMU_ADDS;
+        if (writes && !(own.atomic_form & EMU_AWAITED)) {
+            if (is_of_other && is_sum && cell.write.site == site) check_.note_sum(site, cell.write);
+        } else if (is_of_other && now.strong && meets_in_scope(cell.write, now)) {
+            check_.meet_strong({warp, site, lane, at, number_, cell.write, true, false});
+        } else if (const Trace &before = check_.summed_with(cell.write.site);
+                   is_sum && !before.empty() && before.block != number_) {
+            check_.meet_strong({warp, site, lane, at, number_, before, true, false});
+        }
+    }
+
     // True for a race, which is reported: once for each access of a lane is enough.
     bool touch(const Touch &touch) {
         const auto &[cell, now, writes, in_flight, warp, site, lane, at] = touch;
         const Trace *race = nullptr;
+        if (cell.write.strong && !home_of(warp, at)) meet_strong(touch);
         auto meets = [&](const Trace &then) {
             if (&then == &cell.write && in_flight && kernel_.sites[then.site].order & EMU_LATER) return !then.empty();
             if (then.empty() || (then.strong && now.strong && meets_in_scope(then, now)) ||
@@ -285,7 +326,8 @@ private:
         if (writes) {
             cell.write = now;
             cell.read = cell.other = {};
-        } else if (cell.read.empty() || of_one_warp(cell.read, now) || comes_after(cell.read, warp, lane)) {
+        } else if (cell.read.empty() || comes_after(cell.read, warp, lane) ||
+                   (of_one_warp(cell.read, now) && !cell.other.empty() && !of_one_warp(cell.other, now))) {
             cell.read = now;
         } else {
             cell.other = now;
@@ -326,6 +368,7 @@ private:
             clocks_.pass_on(id, at);
             if (within_block || (!is_in_cluster_ && is_own_shared(warp, at))) return;
             check_.published.pass_on(number_, upto, clocks_.seen(id), at);
+            if (!releases) check_.note_unfenced(number_, clocks_.all(id), static_cast<uint32_t>(met_.size()));
         });
         clocks_.tick(id);
     }

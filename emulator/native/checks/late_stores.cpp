@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -15,9 +16,11 @@ namespace emu {
 namespace {
 
 // So many blocks may end before a store is done of one that ended before.
-constexpr size_t blocks_behind = 2;
+constexpr size_t blocks_behind = 16;
 constexpr size_t max_late = 1 << 16;
 constexpr uint64_t max_store_bytes = 32;
+// So many strong reads find what was there before, if each is by another warp.
+constexpr uint32_t max_stale_reads = 1 << 10;
 
 std::mutex racing_mutex;
 std::set<std::pair<std::string, uint32_t>> racing;
@@ -30,6 +33,7 @@ public:
     void start(uint64_t number) override {
         stores_.settle();
         number_ = number;
+        is_fenced_ = false;
     }
     void finish() override {
         stores_.settle();
@@ -37,24 +41,34 @@ public:
     }
     void fence(const WarpContext &, bool of_device) override {
         stores_.settle();
-        if (of_device) stores_.perform(number_);
+        is_fenced_ |= of_device;
     }
     void warp_sync(const WarpContext &, uint32_t) override { stores_.settle(); }
-    void arrive(const WarpContext &, uint32_t, uint32_t, bool) override { stores_.settle(); }
+    void arrive(const WarpContext &, uint32_t barrier, uint32_t, bool) override {
+        stores_.settle();
+        if (barrier == BlockContext::cluster_barrier) stores_.perform(number_);
+    }
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         stores_.settle();
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM)
             return;
+        bool late = can_be_late(site) && stores_.is_late(index) && !(site.order & EMU_RELEASE);
+        bool polls = site.order & EMU_STRONG && site.kind != EMU_STORE;
+        uint64_t last = 0;
         if (site.order & EMU_RELEASE) stores_.perform(number_);
-        bool late = can_be_late(site) && stores_.is_late(index);
         for (uint32_t rest = lanes; rest; rest &= rest - 1) {
             uint64_t at = address[__builtin_ctz(rest)];
+            if (at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) continue;
+            if (is_fenced_) stores_.perform(number_);
+            is_fenced_ = false;
             stores_.perform(number_, at, site.size);
-            if (!late || at % site.size || at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) continue;
+            if (polls && at != last) stores_.poll(number_, warp.warp_id, at, site.size);
+            last = at;
+            if (!late || at % site.size) continue;
             const Allocation *allocation = block_.launch.memory->find(at);
-            if (allocation && at + site.size <= allocation->end) stores_.put_off(number_, at, site.size);
+            if (allocation && at + site.size <= allocation->end) stores_.put_off(number_, at, site);
         }
     }
 
@@ -63,14 +77,39 @@ private:
     const BlockContext &block_;
     const EmuKernel &kernel_;
     uint64_t number_ = 0;
+    bool is_fenced_ = false;  // by a fence behind which nothing has touched global memory yet
 };
 
 void *place(uint64_t address) { return reinterpret_cast<void *>(address); }
 
+bool adds(const EmuSite &site) {
+    return site.kind == EMU_ATOMIC && site.atomic_form & EMU_ADDS && !(site.order & EMU_BLOCK);
+}
+
+template <class Number>
+void combine(void *into, const void *with, bool subtract) {
+    Number one, other;
+    std::memcpy(&one, into, sizeof one);
+    std::memcpy(&other, with, sizeof other);
+    one = static_cast<Number>(subtract ? one - other : one + other);
+    std::memcpy(into, &one, sizeof one);
+}
+
+// Adds the number at `with`, or takes it away.
+void add(const EmuSite &site, void *into, const void *with, bool subtract) {
+    bool is_float = site.atomic_form & EMU_FLOAT;
+    if (site.size == 4)
+        is_float ? combine<float>(into, with, subtract) : combine<uint32_t>(into, with, subtract);
+    else
+        is_float ? combine<double>(into, with, subtract) : combine<uint64_t>(into, with, subtract);
+}
+
 }  // namespace
 
 bool can_be_late(const EmuSite &site) {
-    return site.kind == EMU_STORE || (site.kind == EMU_ATOMIC && site.order & EMU_BLOCK);
+    if (site.kind != EMU_ATOMIC) return site.kind == EMU_STORE;
+    bool is_known = site.order & EMU_BLIND || site.atomic_form & EMU_ADDS;
+    return site.order & EMU_BLOCK || (is_known && !(site.atomic_form & EMU_AWAITED));
 }
 
 void note_racing_store(const std::string &kernel, uint32_t site) {
@@ -92,44 +131,68 @@ std::unique_ptr<BlockObserver> LateStores::watch(BlockContext &block) {
     return std::make_unique<BlockStores>(*this, block);
 }
 
-void LateStores::put_off(uint64_t block, uint64_t address, uint32_t size) {
+void LateStores::put_off(uint64_t block, uint64_t address, const EmuSite &site) {
     if (count_ + fresh_.size() >= max_late) return;
-    Fresh &fresh = fresh_.emplace_back(Fresh{block, address, {size, {}}});
-    std::memcpy(fresh.before.of, place(address), size);
+    Fresh &fresh = fresh_.emplace_back(Fresh{block, address, {&site, {}}});
+    std::memcpy(fresh.before.of, place(address), site.size);
 }
 
 void LateStores::settle() {
     for (const Fresh &it : fresh_) {
-        Bytes now{it.before.size, {}};
-        std::memcpy(now.of, place(it.address), now.size);
-        std::memcpy(place(it.address), it.before.of, now.size);
-        // Another lane may have stored there by the same instruction: one value is as good as the other.
+        const EmuSite &site = *it.before.site;
+        Bytes now{&site, {}};
+        std::memcpy(now.of, place(it.address), site.size);
+        std::memcpy(place(it.address), it.before.of, site.size);
+        if (adds(site)) add(site, now.of, it.before.of, true);
+        // Another lane may have stored there by the same instruction: one value is as good as the other, and a sum has
+        // what all of them add.
         count_ += late_[it.block].emplace(it.address, now).second;
     }
     fresh_.clear();
 }
 
-void LateStores::perform(uint64_t block, uint64_t address, uint32_t size) {
-    auto of_block = late_.find(block);
-    if (of_block == late_.end()) return;
-    auto &stores = of_block->second;
+LateStores::Stores::iterator LateStores::perform(Stores &stores, Stores::iterator it) {
+    const auto &[address, bytes] = *it;
+    if (adds(*bytes.site))
+        add(*bytes.site, place(address), bytes.of, false);
+    else
+        std::memcpy(place(address), bytes.of, bytes.site->size);
+    --count_;
+    return stores.erase(it);
+}
+
+template <class Wanted>
+void LateStores::perform_if(Stores &stores, uint64_t address, uint32_t size, Wanted wanted) {
     auto it = stores.lower_bound(address - std::min(address, max_store_bytes - 1));
     while (it != stores.end() && it->first < address + size) {
-        if (it->first + it->second.size <= address) {
-            ++it;
-            continue;
-        }
-        std::memcpy(place(it->first), it->second.of, it->second.size);
-        it = stores.erase(it);
-        --count_;
+        bool is_apart = it->first + it->second.site->size <= address;
+        it = is_apart || !wanted(it->second) ? std::next(it) : perform(stores, it);
+    }
+}
+
+void LateStores::perform(uint64_t block, uint64_t address, uint32_t size) {
+    auto of_block = late_.find(block);
+    if (of_block != late_.end()) perform_if(of_block->second, address, size, [](const Bytes &) { return true; });
+}
+
+void LateStores::poll(uint64_t block, uint32_t warp, uint64_t address, uint32_t size) {
+    uint64_t reader = block << 6 | (warp + 1);
+    for (auto &[owner, stores] : late_) {
+        if (owner == block) continue;
+        perform_if(stores, address, size, [&](Bytes &late) {
+            bool again = late.first_reader == reader || late.reads >= max_stale_reads;
+            if (!late.first_reader) late.first_reader = reader;
+            ++late.reads;
+            return again;
+        });
     }
 }
 
 void LateStores::perform(uint64_t block) {
     auto of_block = late_.find(block);
     if (of_block == late_.end()) return;
-    for (const auto &[address, bytes] : of_block->second) std::memcpy(place(address), bytes.of, bytes.size);
-    count_ -= of_block->second.size();
+    Stores &stores = of_block->second;
+    for (auto it = stores.begin(); it != stores.end();) it = perform(stores, it);
     late_.erase(of_block);
 }
 

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "checks/block_races.h"
 #include "checks/faults.h"
-#include "checks/late_lanes.h"
+#include "checks/lanes_apart.h"
 #include "checks/late_stores.h"
 #include "checks/task_races.h"
 #include "exec/block.h"
@@ -21,8 +22,9 @@ RaceCheck::RaceCheck(Launch &launch)
       follows_blocks(launch.blocks() <= Trace::max_blocks),
       launch_(launch),
       noted_conflicts_(launch.kernel->site_count),
-      told_to_lanes_(launch.kernel->site_count),
-      read_constants_(launch.kernel->site_count) {}
+      read_constants_(launch.kernel->site_count),
+      noted_strong_(launch.kernel->site_count),
+      summed_with_(launch.kernel->site_count) {}
 
 bool RaceCheck::is_first_constant(uint32_t site) {
     bool is_first = !read_constants_[site];
@@ -44,21 +46,19 @@ void RaceCheck::meet(const Meeting &meeting) {
     uint32_t first = meeting.site, second = meeting.other.site;
     bool in_one_warp =
         meeting.other.block == meeting.block && meeting.other.thread / 32 == meeting.warp.warp_id && !meeting.in_flight;
-    if (in_one_warp && meeting.other_writes && site.kind == EMU_LOAD && !told_to_lanes_[second]) {
-        told_to_lanes_[second] = true;
-        note_store_read_by_lanes(launch_.kernel->name, second);
-    }
     Race &race = races_[{std::min(first, second), std::max(first, second), is_shared}];
     if (race.reported) {
         ++race.count;
         return;
     }
     if (!race.count) {
-        race.fault = explanation_of(meeting);
+        race.fault = explanation_of(meeting, is_shared ? "race on shared memory" : "race on global memory",
+                                    missing_between(meeting));
         race.sites[0] = first;
         race.sites[1] = second;
         race.is_between_blocks = !is_shared && meeting.block != meeting.other.block;
     }
+    if (!race.count && in_one_warp) note_meeting_lanes(launch_.kernel->name);
     ++race.count;
     bool sets_flag =
         meeting.other_writes && site.order & launch_.kernel->sites[meeting.other.site].order & EMU_CONSTANT;
@@ -69,6 +69,27 @@ void RaceCheck::meet(const Meeting &meeting) {
         std::memcpy(pending.before, reinterpret_cast<const void *>(meeting.address), site.size);
     }
     pending_.push_back(pending);
+}
+
+void RaceCheck::meet_strong(const Meeting &meeting) {
+    uint32_t written = meeting.other.site;
+    // Whoever looks at one run is not told: most programs that do so rely on nothing else.
+    if (noted_strong_[written] || observe_settings().tell_silent) return;
+    noted_strong_[written] = true;
+    const std::string &kernel = launch_.kernel->name;
+    if (meeting.other.block != meeting.block) {
+        note_racing_store(kernel, written);
+        return report().add_fault(
+            explanation_of(meeting, "access without a fence",
+                           "no __threadfence() behind that write lets others see it before what its thread writes "
+                           "next"));
+    }
+    note_meeting_lanes(kernel);
+    bool is_volatile = launch_.kernel->sites[written].order & EMU_SYSTEM;
+    report().add_fault(explanation_of(
+        meeting, "unordered lanes",
+        std::string("there is no __syncwarp() between them: ") + (is_volatile ? "volatile does" : "such accesses do") +
+            " not order the lanes of a warp, which have had no common pace since compute capability 7.0"));
 }
 
 void RaceCheck::conflict(const WarpContext &warp, uint32_t index, uint32_t lane, uint32_t other, uint64_t address) {
@@ -128,15 +149,38 @@ void RaceCheck::note_silent(Race &race, bool sets_flag) {
     tell(race);
 }
 
-Fault RaceCheck::explanation_of(const Meeting &meeting) const {
+bool RaceCheck::lacks_fence(const Trace &other) const {
+    auto found = unfenced_.find(other.block);
+    return found != unfenced_.end() && found->second[other.thread / 32] >= other.clock;
+}
+
+std::string RaceCheck::missing_between(const Meeting &meeting) const {
+    const EmuSite &site = launch_.kernel->sites[meeting.site], &other = launch_.kernel->sites[meeting.other.site];
+    if (meeting.in_flight) {
+        return "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a wait on its "
+               "pipeline or mbarrier, and then a barrier where other threads use it)";
+    }
+    if (meeting.other.block == meeting.block) {
+        bool one_warp = meeting.other.thread / 32 == meeting.warp.warp_id;
+        return one_warp ? "there is no __syncthreads() or __syncwarp() between them"
+                        : "there is no barrier between them";
+    }
+    if (meeting.other.strong && site.order & EMU_STRONG && (site.order | other.order) & EMU_BLOCK)
+        return "one of the two is atomic for threads of its own block only: use the function without _block";
+    if (home_of(meeting.warp, meeting.address)) return "nothing orders the two, as cluster.sync() would";
+    if (meeting.other_writes && lacks_fence(meeting.other))
+        return "nothing orders the two: no __threadfence() stands between the write and the atomic behind it";
+    return "nothing orders the two";
+}
+
+Fault RaceCheck::explanation_of(const Meeting &meeting, std::string kind, const std::string &missing) const {
     const EmuKernel &kernel = *launch_.kernel;
     const EmuSite &site = kernel.sites[meeting.site], &other_site = kernel.sites[meeting.other.site];
     const WarpContext *home = home_of(meeting.warp, meeting.address);
-    bool is_shared = home != nullptr;
-    Location location = is_shared ? shared_location(*home, meeting.address) : global_location(launch_, meeting.address);
-    if (is_shared && home->block != meeting.warp.block) location.text += " of block " + triple(home->ctaid);
+    Location location = home ? shared_location(*home, meeting.address) : global_location(launch_, meeting.address);
+    if (home && home->block != meeting.warp.block) location.text += " of block " + triple(home->ctaid);
     Fault fault = fault_at({&meeting.warp, &site, meeting.lane, meeting.address});
-    fault.kind = is_shared ? "race on shared memory" : "race on global memory";
+    fault.kind = std::move(kind);
     fault.allocation = location.name;
     Party &other = fault.other;
     other.exists = true;
@@ -146,21 +190,11 @@ Fault RaceCheck::explanation_of(const Meeting &meeting) const {
     split_index(meeting.other.thread, kernel.block, other.thread);
     split_index(meeting.other.block, launch_.grid, other.block);
     bool one_block = meeting.other.block == meeting.block;
-    bool one_warp = one_block && meeting.other.thread / 32 == meeting.warp.warp_id;
     std::string doer =
         "thread " + triple(other.thread) + (one_block ? " of the same block" : " of block " + triple(other.block));
-    if (one_warp && meeting.other.thread % 32 == meeting.lane) doer = "the same thread";
+    if (one_block && meeting.other.thread == meeting.warp.warp_id * 32 + meeting.lane) doer = "the same thread";
     std::string does = meeting.in_flight ? " copies asynchronously" : other.is_write ? " writes" : " reads";
     std::string source = other.line ? " at " + std::string(other.file) + ":" + std::to_string(other.line) : "";
-    bool in_no_scope =
-        !one_block && meeting.other.strong && site.order & EMU_STRONG && (site.order | other_site.order) & EMU_BLOCK;
-    std::string missing =
-        meeting.in_flight ? "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a "
-                            "wait on its pipeline or mbarrier, and then a barrier where other threads use it)"
-        : in_no_scope ? "one of the two is atomic for threads of its own block only: use the function without _block"
-        : !one_block  ? is_shared ? "nothing orders the two, as cluster.sync() would" : "nothing orders the two"
-        : one_warp    ? "there is no __syncthreads() or __syncwarp() between them"
-                      : "there is no barrier between them";
     fault.message = fault.kind + " at " + where(fault) + ": it " + (fault.is_write ? "writes" : "reads") + " " +
                     location.text + ", which " + doer + does + source + ", and " + missing;
     return fault;

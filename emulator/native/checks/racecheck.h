@@ -35,6 +35,16 @@ public:
         bool other_writes, in_flight;  // in_flight: the other is an asynchronous copy that nobody has waited for
     };
     void meet(const Meeting &meeting);
+    // What a lane is about to read, another has written, and nothing orders the two: no race, since both accesses are
+    // strong. Noted; from now on a write of another block comes late, and lanes of one warp are apart.
+    void meet_strong(const Meeting &meeting);
+    // An atomic whose result nobody uses adds to what another block has written; what it was the last time.
+    void note_sum(uint32_t site, const Trace &other) { summed_with_[site] = other; }
+    const Trace &summed_with(uint32_t site) const { return summed_with_[site]; }
+    // A block writes by a strong access without a fence: others may go on by it. `upto`: what it did, by warps.
+    void note_unfenced(uint64_t block, const Clock *upto, uint32_t warps) {
+        unfenced_[block].assign(upto, upto + warps);
+    }
     // `lane` and `other` are about to store different values to one address.
     void conflict(const WarpContext &warp, uint32_t site, uint32_t lane, uint32_t other, uint64_t address);
     // Whether nothing in constant memory was read there before.
@@ -72,13 +82,18 @@ private:
     void decide();
     void tell(Race &race);
     void note_silent(Race &race, bool sets_flag);
-    Fault explanation_of(const Meeting &meeting) const;
+    Fault explanation_of(const Meeting &meeting, std::string kind, const std::string &missing) const;
+    std::string missing_between(const Meeting &meeting) const;
+    // Whether the other block wrote by a strong access afterwards, and there was no fence between.
+    bool lacks_fence(const Trace &other) const;
 
     Launch &launch_;
     std::map<std::tuple<uint32_t, uint32_t, bool>, Race>
         races_;  // by the two sites, and whether it is in shared memory
     std::vector<Pending> pending_;
-    std::vector<bool> noted_conflicts_, told_to_lanes_, read_constants_;  // by site
+    std::vector<bool> noted_conflicts_, read_constants_, noted_strong_;  // by site
+    std::vector<Trace> summed_with_;                                     // by site
+    std::unordered_map<uint64_t, std::vector<Clock>> unfenced_;          // by block
 };
 
 }  // namespace emu

@@ -26,7 +26,8 @@ struct Trace {
 };
 
 struct Cell {
-    Trace write, read, other;  // two reads by different warps, neither known to the other
+    Trace write, read,
+        other;  // two reads by different threads, if possible of different warps, neither known to the other
 };
 
 // Cells of one range of memory. A word of which parts are accessed gets cells for its bytes.

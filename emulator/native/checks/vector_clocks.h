@@ -27,6 +27,9 @@ public:
     // Whether that lane comes after what a thread of its block did at `then`.
     bool knows(uint32_t warp, uint32_t lane, uint32_t thread, Clock then) const;
 
+    // Up to which clock all lanes of the warp have met.
+    Clock met(uint32_t warp) const { return together_[warp]; }
+
     void warp_sync(uint32_t warp, uint32_t lanes);
     void arrive(uint32_t warp, uint32_t barrier, uint32_t lanes, bool waits);
     void release(uint32_t barrier);

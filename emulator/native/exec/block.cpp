@@ -11,6 +11,7 @@
 
 #include "api/errors.h"
 #include "api/modules.h"
+#include "checks/lanes_apart.h"
 #include "exec/memory.h"
 #include "exec/round_up.h"
 #include "report/symbol_names.h"
@@ -141,7 +142,8 @@ void BlockContext::start_alone(uint64_t number) {
         warp.turn = 0;
         warp.at_loop_head = warp.only_waits = warp.polled = false;
         std::copy_n(ctaid, 3, warp.ctaid);
-        if (warp.lane_count < 32) {
+        warp.ahead = launch.lanes_apart ? emu::lanes_ahead(launch.seed, number, w) : 0;
+        if (warp.lane_count < 32 || warp.ahead) {
             warp.mode = EMU_MASKED;
             std::fill_n(warp.lane_pc, warp.lane_count, 0);
             std::fill(warp.lane_pc + warp.lane_count, warp.lane_pc + 32, EMU_EXITED);

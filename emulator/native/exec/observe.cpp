@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "checks/initcheck.h"
-#include "checks/late_lanes.h"
+#include "checks/lanes_apart.h"
 #include "checks/late_stores.h"
 #include "checks/racecheck.h"
 #include "checks/shared_extents.h"
@@ -35,11 +35,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
         observers.push_back(std::make_unique<InitCheck>(launch));
         observers.push_back(std::make_unique<RaceCheck>(launch));
         observers.push_back(std::make_unique<SharedExtents>(launch));
-        // The last, since the others look at what is stored; one of them, since each undoes it.
-        std::unique_ptr<Observer> late;
-        if (launch.runs_ahead) late = LateStores::of(launch);
-        if (launch.runs_ahead && !late) late = LateLanes::of(launch);
-        if (late) observers.push_back(std::move(late));
+        // The last, since the others look at what is stored, which it undoes.
+        if (launch.runs_ahead) {
+            if (std::unique_ptr<Observer> late = LateStores::of(launch)) observers.push_back(std::move(late));
+            launch.lanes_apart = have_lanes_met(launch.kernel->name);
+        }
     }
     return observers;
 }

@@ -49,6 +49,7 @@ struct Launch {
     bool cooperative;
     uint64_t grid_workspace;
     bool runs_ahead = false;      // see SchedulerLimits
+    bool lanes_apart = false;     // see checks/lanes_apart.h
     uint32_t code_registers = 0;  // of a thread, by which blocks are resident; 0: not known
     std::shared_ptr<const MemoryView> memory;
     std::shared_ptr<const ImageView> images;

@@ -99,7 +99,9 @@ def test_an_endless_kernel_that_nobody_waits_for(refused: Path, examine: Callabl
     assert (run.exit_code, run.stdout) == (9, "launched\n")
     message = run.problems["endless loop"]["message"]
     assert "in endless, thread (0,0,0)" in message
-    assert message.endswith("; --time-limit SECONDS gives each launch more")
+    assert message.endswith(
+        "; --time-limit SECONDS gives each launch more, --schedule SEED lets host code that it waits for run meanwhile"
+    )
 
 
 def test_work_that_had_not_begun_when_the_program_ended(refused: Path, examine: Callable[..., Run]) -> None:

@@ -21,12 +21,14 @@ LOOP = Finding(
     allocation=None,
 )
 
+MORE_TIME = (
+    "--time-limit SECONDS gives each launch more, --schedule SEED lets host code that it waits for run meanwhile"
+)
+
 
 def test_an_endless_loop() -> None:
     report = Report(findings=(LOOP,), limit="wall", failure=LOOP.message)
-    assert [one.message for one in problems_of(report)] == [
-        f"{LOOP.message}; --time-limit SECONDS gives each launch more"
-    ]
+    assert [one.message for one in problems_of(report)] == [f"{LOOP.message}; {MORE_TIME}"]
     [counted] = problems_of(replace(report, limit="instructions"))
     assert counted.message.endswith("; --instruction-limit COUNT gives each launch more")
 
@@ -35,7 +37,7 @@ def test_a_launch_that_was_stopped_elsewhere() -> None:
     [stopped] = problems_of(Report(limit="wall", failure="spin was stopped after 600 s"))
     assert (stopped.kind, stopped.message) == (
         "stopped launch",
-        "spin was stopped after 600 s; --time-limit SECONDS gives each launch more",
+        f"spin was stopped after 600 s; {MORE_TIME}",
     )
     [failed] = problems_of(Report(failure="spin: no PTX in the program"))
     assert (failed.kind, failed.message) == ("failed launch", "spin: no PTX in the program")

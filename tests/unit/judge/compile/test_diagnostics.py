@@ -127,3 +127,11 @@ def test_a_kernel_behind_megabytes_of_others_is_in_the_report() -> None:
     report = padding + entry("last", 255)
     assert 2 << 20 < len(report) < MAX_RESOURCES_BYTES
     assert parse_resources(report)[-1] == KernelResources("last", registers=255, shared_bytes=0)
+
+
+def test_a_texture_reference_is_refused_with_what_to_use_instead() -> None:
+    raw = b"kernel.cu(2): error: texture is not a template\n  texture<float, 0x01> source;\n  ^\n"
+    log = readable_log(raw, limit_bytes=1000)
+    assert headline(log).startswith("CUDA 12 has removed texture and surface references")
+    assert "cudaCreateTextureObject" in log
+    assert "kernel.cu(2): error:" in log

@@ -1,0 +1,37 @@
+// challenge: mse
+// verdict: WA
+// mode: SUBMIT
+// told: no __threadfence() behind that write lets others see it before what its thread writes next
+#include <cuda_runtime.h>
+
+__device__ unsigned done;
+__device__ float sum;
+
+// The blocks add their parts to one sum, and the last of them divides it.
+__global__ void mse_kernel(const float* predictions, const float* targets, float* mse, int N) {
+    __shared__ float shared[256];
+    __shared__ bool is_last;
+    int i = blockIdx.x * 256 + threadIdx.x;
+    float difference = i < N ? predictions[i] - targets[i] : 0.0f;
+    shared[threadIdx.x] = difference * difference;
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        atomicAdd(&sum, shared[0]);
+        // __threadfence() is missing: the count may be seen before the addition.
+        is_last = atomicAdd(&done, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (threadIdx.x || !is_last) return;
+    *mse = sum / N;
+    sum = 0.0f;
+    done = 0;
+}
+
+extern "C" void solve(const float* predictions, const float* targets, float* mse, int N) {
+    mse_kernel<<<(N + 255) / 256, 256>>>(predictions, targets, mse, N);
+    cudaDeviceSynchronize();
+}
