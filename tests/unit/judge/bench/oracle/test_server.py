@@ -107,7 +107,7 @@ def test_references_work_in_long_pieces_unless_memory_is_short(
 
     def reference(**inputs: Any) -> Any:
         lengths.append(module._CHUNK)
-        if module._CHUNK != own:
+        if lengths[-1] > own:
             raise MemoryError
         return original(**inputs)
 
