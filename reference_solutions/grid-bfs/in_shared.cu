@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(THREADS) search(unsigned* walls, int* far_fron
             for (int side = 0; side < 4; side++) {
                 int neighbour = cell + (side == 0 ? -width : side == 1 ? width : side == 2 ? -1 : 1);
                 unsigned bit = 1u << neighbour % 32;
-                if (closed[neighbour / 32] & bit) continue;
+                // Others set bits meanwhile: the read is volatile, and only the atomic one decides.
+                if (static_cast<volatile unsigned*>(closed)[neighbour / 32] & bit) continue;
                 if (atomicOr(&closed[neighbour / 32], bit) & bit) continue;
                 next.put(atomicAdd(&found[then], 1), neighbour);
                 if (neighbour == end) finds_end = true;
