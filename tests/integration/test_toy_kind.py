@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,7 @@ def test_workers_judge_on_it_with_runners_that_wait(settings: JudgeSettings) -> 
             mode="run",
             progress=lambda _: None,
             cancelled=lambda: False,
+            far_s=math.inf,
         )
     finally:
         judge.close()

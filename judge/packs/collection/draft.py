@@ -28,6 +28,8 @@ _MOST_AXES = len(_SMALL)
 _WARP, _PAIRS, _BLOCK = 33, 34, 1031
 #: More than the blocks of a grid in y or z, and the largest end of an axis that has a case (judge.verify.reach).
 _GRID, _WHOLE = 65_537, 131_072
+#: More than 1024 blocks of 1024 threads take, and elements that are slow to judge (judge.verify.coverage).
+_TWO_LEVELS, _SLOW_ELEMENTS = 1_048_577, 3_000_000
 _PARAMETER_SIZES = (259, 7, *_SMALL[4:])
 _MIXED = (61, 37, 7, 5, 3, 2)
 _INTEGERS = {
@@ -109,7 +111,7 @@ def _toml(slug: str, signature: str, parts: _Parts) -> Iterator[str]:
     yield 'tags = []  # TODO: what it is about, as in ["scan", "memory-bound"]'
     yield f"signature = {_quoted(signature)}"
     yield f"sample_sizes = {_rows([_SMALL[: len(parts.axes)], *_samples(parts)])}"
-    yield f"sizes = {_rows(_hidden(most))}"
+    yield f"sizes = {_rows(_hidden(most, len(parts.inputs) + len(parts.outputs)))}"
     yield f"benchmark_sizes = {{ cuda = {_rows([counts[0]])}, emulator = {_rows([counts[1]])} }}"
     yield from ("", "[axes]")
     if not parts.is_sure:
@@ -170,10 +172,11 @@ def _samples(parts: _Parts) -> list[tuple[int, ...]]:
     return [(256,)] if parts.is_sure else [(16, 8, *_SMALL[1:])[: len(parts.axes)]]
 
 
-def _hidden(most: Sequence[int]) -> list[tuple[int, ...]]:
+def _hidden(most: Sequence[int], arrays: int) -> list[tuple[int, ...]]:
     axes, ends = len(most), [each if each <= _WHOLE else _GRID for each in most]
     if axes == 1:
-        return [(1,), (31,), (_WARP,), (_PAIRS,), (_BLOCK,), (ends[0],)]
+        is_short = most[0] < _TWO_LEVELS or arrays * _TWO_LEVELS > _SLOW_ELEMENTS
+        return [(1,), (31,), (_WARP,), (_PAIRS,), (_BLOCK,), (ends[0] if is_short else _TWO_LEVELS,)]
     rows = [(1,) * axes]
     for large in (_WARP, _PAIRS, _BLOCK):
         for place in range(axes):

@@ -26,6 +26,7 @@ def test_an_entry_is_of_one_state_of_pack_kernels_and_engine(pack_directory: Pat
     # A benchmark long enough for a GPU by its operations: a full verification makes its inputs.
     edit('flops = "N"', 'flops = "10_000*N"')
     edit("{ max = 100_000_000", "{ max = 1_000_000")
+    edit("axes = { N = 1_100_000 }", "axes = { N = 70_000 }")
     edit("axes = { N = 100_000_000 }", "axes = { N = 1_000_000 }")
     quick = verify_pack(pack_directory).entry
     entry = verify_pack(pack_directory, effort=Effort.FULL).entry

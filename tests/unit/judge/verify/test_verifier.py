@@ -282,6 +282,7 @@ def test_files_of_data(pack_directory: Path, edit: Edit) -> None:
 
     before = ['data = { kind = "uniform", low = -1, high = 1 }']
     edit("max = 100_000_000", "max = 200_000")
+    edit("axes = { N = 1_100_000 }", "axes = { N = 70_000 }")
     edit("axes = { N = 100_000_000 }\n", "axes = { N = 200_000 }\n")
     edit("[bench]", '[waived]\nbench-short = "a file has no more rows"\n\n[bench]')
     np.save(pack_directory / "old.npy", np.zeros(3))
