@@ -1,4 +1,4 @@
-// expect: case=block-and-one
+// expect: case=pairs
 // Every block stores its sum in place of adding it.
 #include <cuda_runtime.h>
 

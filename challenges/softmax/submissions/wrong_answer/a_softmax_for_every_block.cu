@@ -1,4 +1,4 @@
-// expect: case=many-blocks
+// expect: case=pairs
 // Each block of 256 makes a softmax of its own elements.
 #include <cuda_runtime.h>
 #include <math.h>

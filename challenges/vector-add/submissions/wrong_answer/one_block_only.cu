@@ -1,4 +1,4 @@
-// expect: case=block-and-one
+// expect: case=pairs
 // A block of 1024, whatever N is.
 #include <cuda_runtime.h>
 
