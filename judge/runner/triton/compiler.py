@@ -7,6 +7,7 @@ import json
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -161,24 +162,39 @@ class Compiler:
         return float(value) if kind == "float" else value
 
     def _told(self, error: BaseException, function: Any) -> str:
-        """Returns an error of the compiler by the line of the file that it is about."""
-        innermost, at = error, error
+        """Returns an error of the compiler by the line of the file that it is about.
+
+        An error inside of a function of Triton's own is told by the line that calls it.
+        """
+        own = {each.src: each for each in self._functions.values()}
+        last, place = error, None
+        at: BaseException | None = error
         while at is not None:
             if hasattr(at, "node") and hasattr(at, "src"):
-                innermost = at
-            at = at.__cause__  # type: ignore[assignment]
-        node = getattr(innermost, "node", None)
-        if node is None or not hasattr(node, "lineno"):
+                last = at
+                if hasattr(at.node, "lineno") and (at.src in own or place is None):
+                    place = own.get(at.src, function), at.node
+            at = at.__cause__
+        if place is None:
             return told(error, self._path)
-        holder = next((each for each in self._functions.values() if each.src == innermost.src), function)
-        line = holder.starting_line_number + node.lineno - 1
-        message = getattr(innermost, "error_message", None) or self._cause(innermost)
-        return f"{FILE_NAME}:{line}:{node.col_offset + 1}: error: {message or type(innermost).__name__}"
+        holder, node = place
+        line = _line_of_def(holder) + node.lineno - 1
+        message = getattr(last, "error_message", None) or self._cause(last)
+        return f"{FILE_NAME}:{line}:{node.col_offset + 1}: error: {message or type(last).__name__}"
 
     @staticmethod
     def _cause(error: BaseException) -> str:
         cause = error.__cause__ or error.__context__
+        if isinstance(cause, AssertionError) and not str(cause):
+            # What Triton asserts says more than nothing.
+            return f"Triton demands: {traceback.extract_tb(cause.__traceback__)[-1].line}"
         return f"{type(cause).__name__}: {cause}" if cause is not None else ""
+
+
+def _line_of_def(function: Any) -> int:
+    """Returns the line of the file where a function's source begins for Triton: at ``def``, behind its decorators."""
+    begins = (number for number, text in enumerate(function.raw_src) if text.lstrip().startswith("def "))
+    return int(function.starting_line_number) + next(begins, 0)
 
 
 def _lacks_fp8(error: BaseException | None) -> bool:

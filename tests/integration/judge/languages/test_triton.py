@@ -176,7 +176,12 @@ def test_scratch_that_nobody_wrote_is_told(judge: Judge) -> None:
         (f"{HEAD}def solve(A, B, C, N)\n    pass\n", "CE", "kernel.py:13: error: SyntaxError"),
         ("#include <cuda_runtime.h>\nvoid solve() {}\n", "CE", "This is CUDA C++"),
         ("import pandas\n" + HONEST, "CE", "No module named 'pandas'"),
-        (HONEST.replace("at < n", "at < m"), "CE", "error: NameError"),
+        (HONEST.replace("at < n", "at < m"), "CE", "kernel.py:9:19: error: NameError"),
+        (
+            HONEST.replace("inside = at < n", "inside = tl.zeros((3,), tl.int1)"),
+            "CE",
+            "kernel.py:9:14: error: Shape element",
+        ),
         (HONEST.replace("BLOCK=256", "BLOCK=250"), "CE", "power of 2"),
         (
             HONEST.replace("mask=inside) +", 'mask=inside, cache_modifier=".cg", eviction_policy="evict_first") +'),
