@@ -33,4 +33,4 @@ def test_a_baseline_is_right_on_all_functional_cases(slug: str, name: str) -> No
     pack = dataclasses.replace(pack, reference=pack.reference.local())
     function = load_functions(pack.directory, pack.baselines)[name]
     settings.settle()
-    check_functional(pack, function, 1, "cpu")
+    assert check_functional(pack, function, 1, "cpu"), "it takes no case"
