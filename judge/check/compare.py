@@ -52,7 +52,7 @@ def _rescaled(expected: Expected, got: npt.NDArray[np.generic]) -> Expected:
 
 def _total(values: npt.NDArray[np.generic], finite: npt.NDArray[np.bool_]) -> float:
     """Returns the sum of the values at finite places."""
-    return float(np.where(finite, values, 0).astype(np.float64).sum())
+    return float(np.where(finite, values, 0).astype(np.float64, copy=False).sum())
 
 
 def _differing(name: str, expected: Expected, got: npt.NDArray[np.generic]) -> Mismatch | None:

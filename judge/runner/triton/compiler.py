@@ -164,7 +164,7 @@ class Compiler:
     def _told(self, error: BaseException, function: Any) -> str:
         """Returns an error of the compiler by the line of the file that it is about.
 
-        An error inside of a function of Triton's own is told by the line that calls it.
+        An error inside one of Triton's own functions names the line that calls the function.
         """
         own = {each.src: each for each in self._functions.values()}
         last, place = error, None

@@ -314,7 +314,7 @@ class AutogradFunction:
 
 
 class _Stream:
-    """The only stream: what is asked of any goes one after the other."""
+    """The only stream. It runs everything in order."""
 
     cuda_stream = 0
 

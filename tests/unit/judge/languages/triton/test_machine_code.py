@@ -19,7 +19,7 @@ PTX = b"""\
     abs.f32.rz %f1, %f2;
     ret;
 }
-    .file 1 "/tmp/work/kernel.py"
+    .file 1 "/tmp/kernel.py"
     .file 2 "/usr/lib/python3/triton/language/standard.py"
 """
 
