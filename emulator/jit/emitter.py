@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.access_groups import AccessGroup
@@ -36,6 +36,7 @@ class Emitter(ABC):
         self.program = unit.program
         self.offset_base = False  # reading operands of an instruction whose result keeps offsets: bases only
         self.access_groups: dict[int, tuple[AccessGroup, int]] = {}  # see ``access_groups_of``; of the current block
+        self.origins: Mapping[str, int] = {}  # where those of registers lie that are followed (``origins``)
         self._scratch_used = 0
         self._registers = {name: scalar.register for name, scalar in unit.program.registers.items()}
         self._current: dict[str, Value] = {}

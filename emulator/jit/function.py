@@ -8,11 +8,13 @@ from emulator.jit.builder import LANES, Value, lanes_type
 from emulator.jit.emitter import INVARIANT, SCRATCH_BYTES, Emitter
 from emulator.jit.ops import EMITTERS
 from emulator.jit.ops.warpgroup import report_early_use
+from emulator.jit.origins import keep_origin, origin_of_result, report_uses
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.special_registers import read_special_register
 from emulator.jit.unit import Unit
 from emulator.jit.warp_context import FUEL, INSTRUCTIONS, REGISTERS, TALLY, TRAP_SITE
 from emulator.ptx.cfg import Block
+from emulator.ptx.effects import defs_and_uses
 from emulator.ptx.errors import MALFORMED
 from emulator.ptx.ir import Instruction
 from emulator.ptx.modifiers import check_modifiers
@@ -28,6 +30,7 @@ class FunctionEmitter(Emitter):
         super().__init__(unit)
         self.file = file
         self.places = file.lanes
+        self.origins = file.origins
 
     def special_register(self, name: str) -> Value:
         return read_special_register(self, name)
@@ -100,6 +103,11 @@ class FunctionEmitter(Emitter):
         b.label(f"{label}n")
         b.store("i32", b.emit(f"sub i32 {fuel}, 1"), pointer, 4)
 
+    def begin(self, instruction: Instruction) -> None:
+        super().begin(instruction)
+        if self.origins:
+            report_uses(self, self.origins, instruction)
+
     def do(self, instruction: Instruction) -> None:
         self.begin(instruction)
         check_modifiers(instruction)
@@ -107,9 +115,12 @@ class FunctionEmitter(Emitter):
         if product is not None:
             report_early_use(self, instruction, product)
         try:
+            origin = origin_of_result(self, self.origins, instruction) if self.origins else None
             EMITTERS[instruction.opcode](self, instruction)
         except MALFORMED as error:  # operands that it has nowhere in PTX, or that nobody here has thought of
             raise self.unsupported(f"the instruction {instruction.name} with such operands") from error
+        if origin is not None:
+            keep_origin(self, self.origins, defs_and_uses(instruction)[0], origin)
 
     def trap_if(self, condition: Value, site: int) -> None:
         b = self.b

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from emulator.ptx.effects import defs_and_uses
-from emulator.ptx.ir import Imm, Instruction, Reg, Vec
+from emulator.ptx.ir import Imm, Instruction, Reg, elements_of
 
 
 def constant_stores(instructions: Iterable[Instruction]) -> frozenset[int]:
@@ -20,6 +20,5 @@ def constant_stores(instructions: Iterable[Instruction]) -> frozenset[int]:
 
 
 def _stores_constants(i: Instruction, moved: dict[str, bool]) -> bool:
-    value = i.operands[1]
-    items = value.items if isinstance(value, Vec) else (value,)
+    items = elements_of(i.operands[1])
     return all(isinstance(it, Imm) or (isinstance(it, Reg) and moved.get(it.name, False)) for it in items)

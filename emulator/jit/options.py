@@ -23,12 +23,19 @@ class Options:
 
     ``check_memory`` False leaves the checks of global and shared accesses out (benchmarks of their cost). ``observe``
     reports every access and warp-wide sync to the library, and counts how often each basic block runs, with how many
-    lanes (native/exec/observe.h). ``target``: None is this CPU.
+    lanes (native/exec/observe.h). ``follow``, with ``observe``, also follows what was read where nobody had written
+    (``origins``). ``target``: None is this CPU.
     """
 
     check_memory: bool = True
     observe: bool = False
+    follow: bool = False
     target: Target | None = None
+
+    @classmethod
+    def observed(cls, extent: int) -> Options:
+        """Returns the options for an ``EmuObserved`` of native/abi.h."""
+        return cls(observe=extent > 0, follow=extent > 1)
 
 
 DEFAULT_OPTIONS = Options()

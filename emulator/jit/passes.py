@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from emulator.jit.options import Options, Target
+from emulator.jit.origins import followed_registers
 from emulator.jit.register_file import RegisterFile, lay_out_registers
 from emulator.jit.shapes import analyse_shapes
 from emulator.jit.unit import Unit
@@ -17,6 +18,9 @@ def lower_kernel(
     program = build_program(module, entry)  # lists the passes on PTX
     shapes = analyse_shapes(program, block_shape)
     program = program.restartable_at(shapes.widened)
-    file = lay_out_registers(program, shapes, lanes_apart=options.observe)
-    unit = Unit(module, program, shapes, block_shape, options.check_memory, target.has_avx512, options.observe)
+    followed = followed_registers(program) if options.follow else ()
+    file = lay_out_registers(program, shapes, lanes_apart=options.observe, followed=followed)
+    unit = Unit(
+        module, program, shapes, block_shape, options.check_memory, target.has_avx512, options.observe, options.follow
+    )
     return unit, file

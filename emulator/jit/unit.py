@@ -13,7 +13,7 @@ from emulator.jit.guesses import guesses_of
 from emulator.jit.idempotent import constant_stores
 from emulator.jit.register_file import RegisterFile
 from emulator.jit.shapes import Shapes
-from emulator.ptx.effects import defs_and_uses
+from emulator.ptx.effects import defs_and_uses, registers_of
 from emulator.ptx.facts import Memory
 from emulator.ptx.ir import Address, Imm, Instruction, Module, Reg, Vec
 from emulator.ptx.opcodes import OF_SYSTEM, STRONG
@@ -39,7 +39,7 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
         order |= Order.RELEASE
     if kind is Access.ATOMIC and "exch" in modifiers:
         order |= Order.BLIND
-    if instruction.opcode == "cp" and kind is Access.STORE:
+    if kind is Access.STORE and (instruction.opcode == "cp" or "async" in modifiers):
         order |= Order.LATER
     return order
 
@@ -56,8 +56,7 @@ def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
     if facts.memory is not Memory.ATOMIC:  # an mbarrier's
         return form
     is_reduction = not facts.writes
-    target = instruction.operands[0]
-    awaited = not is_reduction and isinstance(target, Reg) and target.name in used
+    awaited = not is_reduction and not used.isdisjoint(registers_of(instruction.operands[0]))
     if awaited:
         form |= AtomicForm.AWAITED
     scalar = instruction.type
@@ -69,7 +68,9 @@ def form_of(instruction: Instruction, used: frozenset[str]) -> AtomicForm:
     value = instruction.operands[1 if is_reduction else 2]
     if "add" in instruction.modifiers and not awaited and isinstance(value, Imm) and value.value == 1:
         form |= AtomicForm.COUNT if not scalar.is_float and scalar.bits == 32 else AtomicForm(0)
-    if "add" in instruction.modifiers and scalar.bits in (32, 64) and scalar.lanes == 1:
+    # Late sums are of one number.
+    is_number = scalar.bits in (32, 64) and scalar.lanes == 1 and not isinstance(value, Vec)
+    if "add" in instruction.modifiers and is_number:
         form |= AtomicForm.ADDS
     return form
 
@@ -100,6 +101,7 @@ class Unit:
     check_memory: bool
     wide_vectors: bool  # AVX-512: gathers and scatters are instructions
     observe: bool = False  # see compiler.Options
+    follow: bool = False
     declarations: set[str] = field(default_factory=set)
     symbols: dict[str, int] = field(default_factory=dict)
     uses_barriers: bool = False

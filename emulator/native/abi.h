@@ -120,7 +120,15 @@ enum EmuMode : uint32_t {
     EMU_MASKED = 1 /* generated code uses further values that mean masked, too */
 };
 
+// What a kernel reports to its observers (exec/observe.h).
+enum EmuObserved : uint32_t {
+    EMU_NOT_OBSERVED = 0,
+    EMU_OBSERVED = 1,  // accesses, and how often its basic blocks run
+    EMU_FOLLOWED = 2,  // also uses of what a load has read where nobody has written
+};
+
 struct alignas(64) WarpContext {
+    static constexpr uint32_t looked_at_count = 4;
     // -- set for every block by the scheduler before the first run(), then owned by generated code
     uint32_t pc;    //   0  set to 0 (block to enter in uniform mode)
     uint32_t mode;  //   4  set to EMU_UNIFORM when lane_count == 32, else EMU_MASKED
@@ -130,9 +138,10 @@ struct alignas(64) WarpContext {
     uint32_t trap_site;     //  12  valid after EMU_TRAP: index into EmuKernel::sites
     uint64_t instructions;  //  16  warp instructions executed since the block's start; generated code adds
     // -- set once per worker or block
-    uint8_t *registers;       //  24  EmuKernel::register_bytes, 64-byte aligned; need not be cleared
-    uint8_t *shared;          //  32  host address of the block's shared window, 256-byte aligned
-    uint8_t *local;           //  40  lane l's local memory is local + l * EmuKernel::local_bytes; 64-byte aligned
+    uint8_t
+        *registers;   //  24  EmuKernel::register_bytes, 64-byte aligned; cleared for each block of an observed kernel
+    uint8_t *shared;  //  32  host address of the block's shared window, 256-byte aligned
+    uint8_t *local;   //  40  lane l's local memory is local + l * EmuKernel::local_bytes; 64-byte aligned
     const uint8_t *params;    //  48  the launch's parameters laid out as in EmuKernel
     uint64_t *site_cache;     //  56  2 * site_count words, shared by all warps of a worker thread; cleared to 0 for a
                               //  launch (see emu_check_access)
@@ -159,6 +168,11 @@ struct alignas(64) WarpContext {
     alignas(64) uint32_t met_value[32];  // 832  of lanes with EMU_HAS_MET
     uint32_t met_flags;                  // 960  a bit per lane: their predicates
     uint32_t ahead;  // 964  of observed kernels, in masked mode: the lanes that go first wherever they can; 0: none
+    uint32_t looks;  // 968  how often it has looked where it looked the last time, at global memory that others may
+                     //      change: by volatile loads, and by atomics that changed nothing
+    uint64_t looked_at[looked_at_count];  // 976  where the lanes looked last, added up; by the site's number modulo 4
+    uint32_t *unwritten;  // during emu_observe_load: for each element, the lanes that read bytes that nobody has
+                          // written; else null
     // The scheduler may derive from this struct to keep more behind it.
 };
 static_assert(offsetof(WarpContext, instructions) == 16, "abi");
@@ -176,6 +190,8 @@ static_assert(offsetof(WarpContext, stack_bytes) == 792, "abi");
 static_assert(offsetof(WarpContext, met_value) == 832, "abi");
 static_assert(offsetof(WarpContext, met_flags) == 960, "abi");
 static_assert(offsetof(WarpContext, ahead) == 964, "abi");
+static_assert(offsetof(WarpContext, looks) == 968, "abi");
+static_assert(offsetof(WarpContext, looked_at) == 976, "abi");
 
 using EmuFunction = int32_t (*)(WarpContext *);
 
@@ -297,6 +313,11 @@ void emu_warp_sync_fault(WarpContext *, uint32_t site, uint32_t here, uint32_t s
 // Of observed kernels: before the access, the addresses as the kernel meant them (host addresses, those of lanes not in
 // `mask` anything); and where lanes have met at a .sync instruction.
 void emu_observe(WarpContext *, uint32_t site, uint32_t mask, const uint64_t address[32]);
+// The same for a load whose results are followed. It sets the lanes that read unwritten bytes in `unwritten`, a word
+// for each element.
+void emu_observe_load(WarpContext *, uint32_t site, uint32_t mask, const uint64_t address[32], uint32_t *unwritten);
+// The lanes `mask` use such a result: `origin` is one more than the number of the site that has read it.
+void emu_observe_use(WarpContext *, uint32_t mask, const uint16_t origin[32]);
 // After emu_observe() of a store whose lanes may share an address: `count` times 32 registers of `width` bytes, of
 // which the low bytes are stored.
 void emu_observe_store(WarpContext *, uint32_t site, uint32_t mask, const uint64_t address[32], const uint8_t *values,

@@ -137,8 +137,8 @@ struct EmuCallbacks {
     // Registers of a thread, 0 when nothing tells them: machine code in the program, or else, where `ask_ptxas`, ptxas
     // (it takes long).
     int (*count_registers)(uint64_t module, const char *name, uint32_t ask_ptxas, uint32_t *registers);
-    // `*kernel` stays valid for the rest of the process. `observe`: the kernel calls observers (see exec/observe.h).
-    int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observe,
+    // `*kernel` stays valid for the rest of the process. `observed` is an EmuObserved.
+    int (*compile_kernel)(uint64_t module, const char *name, const uint32_t *block, uint32_t observed,
                           const EmuKernel **kernel);
     // Code for a kernel that compile_kernel() gave, to be had by emu_install_code(). Called on any thread.
     int (*make_code)(const EmuKernel *kernel, EmuCodeWanted wanted);

@@ -50,6 +50,8 @@ _DECIMAL_FLOAT = re.compile(r"[-+]?\d+\.\d*(?:[eE][-+]?\d+)?$")
 _OFFSET = re.compile(r"^(.+?)\s*([+-])\s*([-\w]+)$")
 _ADDRESS = re.compile(r"^\[\s*([\w$%.]+)\s*(?:([+-])\s*(-?\w+)\s*)?\]$")
 _CALL = re.compile(r"^(?:\(([^)]*)\)\s*,\s*)?([%\w$]+)\s*(?:,\s*\(([^)]*)\)\s*)?(?:,\s*([\w$]+)\s*)?$", re.DOTALL)
+_VIDEO = frozenset(("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset", "vshl", "vshr", "vmad"))
+_PART = re.compile(r"(?P<neg>-(?=\D))?(?P<value>.*?)(?:\.(?P<part>[bh][0-3]))?$", re.DOTALL)
 _MOST_REGISTERS = 1 << 20
 
 
@@ -191,6 +193,9 @@ class BodyReader:
         name, *rest = statement.split(None, 1)
         opcode, *modifiers = name.split(".")
         text = rest[0] if rest else ""
+        if opcode in _VIDEO:
+            parts, text = _video_parts(text)
+            modifiers += parts
         operands = self._call_operands(text) if opcode == "call" else tuple(self._operand(t) for t in split_list(text))
         return Instruction(opcode, tuple(modifiers), operands, guard, self._location)
 
@@ -257,6 +262,18 @@ class BodyReader:
             return Address(Imm(parse_integer(base)), offset)
         name = self._resolve(base)
         return Address(Reg(name) if name in self._function.registers else Sym(name), offset)
+
+
+def _video_parts(text: str) -> tuple[list[str], str]:
+    """Returns (as modifiers, the parts and signs of a video instruction's operands; the operands without them)."""
+    modifiers, operands = [], []
+    for name, operand in zip("dabc", split_list(text), strict=False):
+        found = _PART.match(operand)
+        assert found is not None
+        modifiers += [f"{name}.neg"] if found["neg"] else []
+        modifiers += [f"{name}.{found['part']}"] if found["part"] else []
+        operands.append(found["value"])
+    return modifiers, ", ".join(operands)
 
 
 def parse_immediate(text: str) -> Imm:

@@ -85,6 +85,11 @@ class Sink:
 Operand = Reg | Imm | Special | Sym | Address | Vec | Pair | Sink
 
 
+def elements_of(operand: Operand) -> tuple[Operand, ...]:
+    """Returns the elements of a vector; of anything else, itself."""
+    return operand.items if isinstance(operand, Vec) else (operand,)
+
+
 @dataclass(frozen=True, slots=True)
 class Guard:
     """The predicate that an instruction depends on, ``@%p1`` or ``@!%p1``."""

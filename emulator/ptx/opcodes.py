@@ -66,6 +66,12 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "dp4a", "", _INT, {}
     yield "dp2a", "lo hi", _INT, {}
     yield "vabsdiff2 vabsdiff4", "add", _INT, {}
+    video = " ".join(f"{operand}.{part}" for operand in "dab" for part in ("b0", "b1", "b2", "b3", "h0", "h1"))
+    yield "vadd vsub vabsdiff vmin vmax", f"sat add min max {video}", _INT, _LANEWISE
+    yield "vshl vshr", f"clamp wrap sat add min max {video}", _INT, _LANEWISE
+    yield "vset", f"eq ne lt le gt ge add min max {video}", _INT, _LANEWISE
+    yield "vmad", f"sat po shr7 shr15 a.neg b.neg c.neg {video}", _INT, _LANEWISE
+    yield "istypep", "texref samplerref surfref", _INT, _LANEWISE
     # Bits.
     yield "and or xor not cnot shl shr bfe bfi", "", _INT, _LANEWISE
     yield "lop3", "and or xor", _INT, _LANEWISE
@@ -90,13 +96,19 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
         **load, **_LANEWISE, "is_awaited_in_shared": True,
     }  # fmt: skip
     yield "ldu", f"{_SPACES} {_ORDERS} {_CACHES} v2 v4 v8 unified", _MEMORY, load
-    yield "st", f"{_SPACES} {_ORDERS} {_CACHES} v2 v4 v8", _MEMORY, {**_EFFECT, **_LANEWISE, "memory": Memory.STORE}
-    atomic = f"{_SPACES} {_ORDERS} add min max exch cas and or xor inc dec noftz"
+    complete = "async mbarrier::complete_tx::bytes"
+    yield "st", f"{_SPACES} {_ORDERS} {_CACHES} v2 v4 v8 {complete}", _MEMORY, {
+        **_EFFECT, **_LANEWISE, "memory": Memory.STORE,
+    }  # fmt: skip
+    atomic = f"{_SPACES} {_ORDERS} add min max exch cas and or xor inc dec noftz v2 v4 v8"
     yield "atom", atomic, _ATOMIC, {
         **_LANEWISE, "memory": Memory.ATOMIC, "has_effect": True, "divergence": Divergence.ALWAYS,
     }  # fmt: skip
-    yield "red", atomic, _ATOMIC, {**_EFFECT, **_LANEWISE, "memory": Memory.ATOMIC}
-    bulk = "bulk tensor tile 1d 2d 3d 4d 5d bulk_group read mbarrier::complete_tx::bytes multicast::cluster prefetch L2"
+    yield "red", f"{atomic} {complete}", _ATOMIC, {**_EFFECT, **_LANEWISE, "memory": Memory.ATOMIC}
+    bulk = (
+        "bulk tensor tile im2col im2col_no_offs 1d 2d 3d 4d 5d bulk_group read mbarrier::complete_tx::bytes "
+        "multicast::cluster prefetch L2"
+    )
     yield (
         "cp",
         (
@@ -106,6 +118,12 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
         _MEMORY,
         _EFFECT,
     )
+    fields = "global_address rank box_dim global_dim global_stride element_stride elemtype"
+    modes = "interleave_layout swizzle_mode swizzle_atomicity fill_mode"
+    yield "tensormap.replace", f"replace tile b1024 {fields} {modes} {_SPACES}", _MEMORY, _EFFECT
+    yield "tensormap.cp_fenceproxy", f"cp_fenceproxy tensormap::generic sync aligned {_SPACES} {_ORDERS}", _MEMORY, {
+        **_HELPER, **_EFFECT, "divergence": Divergence.ALWAYS,
+    }  # fmt: skip
     # Textures and surfaces. Texels lie in global memory, wherever the address comes from.
     image = {"space": "global", "reports_faults": True, "divergence": Divergence.ALWAYS}
     shapes = "1d 2d 3d a1d a2d"
@@ -131,7 +149,7 @@ def _rows() -> Iterator[tuple[str, str | None, Cost, dict[str, Any]]]:
     yield "mbarrier.pending_count", f"pending_count {mbarrier}", _SYNC, _MBARRIER
     # Clusters.
     yield "barrier.cluster", f"cluster arrive wait aligned {_ORDERS}", _SYNC, _BARRIER
-    yield "mapa", f"{_SPACES}", _INT, {}
+    yield "mapa getctarank", _SPACES, _INT, {}
     # Warps.
     yield "bar.warp", "warp sync", _SYNC, {**_EFFECT, "sync": Sync.MASK}
     yield "shfl", "up down bfly idx sync", _WARP, {"divergence": Divergence.BROADCAST, "sync": Sync.MASK}

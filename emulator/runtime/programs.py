@@ -110,7 +110,7 @@ class Programs:
     def _compile(self, number: int, name: bytes, block: Any, observe: int, out: Any) -> None:
         program = self._programs[number]
         shape = (int(block[0]), int(block[1]), int(block[2]))
-        key = KernelKey(program.digest, name.decode(), shape, Options(observe=bool(observe)))
+        key = KernelKey(program.digest, name.decode(), shape, Options.observed(observe))
         with _named(MAKING_CODE):
             out[0] = self.kernels.compile(program.module, key, program.addresses.__getitem__)
 

@@ -48,7 +48,7 @@ FULL_KINDS = (
     HOST_RACE,
 )
 #: Atomics, volatile and relaxed accesses that nothing orders: no races, and no faults unless results depend on it.
-UNORDERED_KINDS = ("access without a fence", "unordered lanes")
+UNORDERED_KINDS = ("access without a fence", "unordered blocks", "unordered lanes")
 #: No faults where the value does not matter. The first: only with ``tell_silent``.
 NOTE_KINDS = (
     "one constant stored by several threads",
@@ -150,8 +150,8 @@ class CallError:
     """A call of the CUDA runtime that failed. ``code`` and ``name`` are the error's (1, "cudaErrorInvalidValue").
 
     ``kind`` is such as "bad launch configuration", "invalid free", "copy past the end", "wrong copy direction", "use
-    after destruction"; None when only the error code is known. ``was_queried``: the program asked about errors
-    afterwards (``cudaGetLastError``, ``cudaGetErrorString``, ..). ``frames`` are innermost first.
+    after destruction"; None when only the error code is known. ``was_queried``: the program used the result,
+    or asked about errors afterwards (``cudaGetLastError``, ``cudaGetErrorString``, ..). ``frames`` are innermost first.
     """
 
     kind: str | None

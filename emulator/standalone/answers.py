@@ -94,7 +94,7 @@ class Answers:
     def _compile_kernel(self, question: Reader) -> bytes:
         found, name = self._module(question)
         x, y, z, observe = question.numbers("4I")
-        key = KernelKey(found.digest, name, (x, y, z), Options(observe=bool(observe)))
+        key = KernelKey(found.digest, name, (x, y, z), Options.observed(observe))
         with self._lock:
             kernel = TieredKernel.cached(found.module, key, self._cache) or self._compiled(found.module, key)
             number = next(self._numbers)

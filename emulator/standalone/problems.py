@@ -93,7 +93,9 @@ def _is_explained(report: Report) -> bool:
 
 def _call_error(error: CallError, location: SourceLocation | None, failure: str | None) -> Problem | None:
     """Returns None for an error that the program checked and that is not a misuse. ``failure`` is reported already."""
-    unchecked = "" if error.was_queried else "; the program never asked about the error"
+    unchecked = (
+        "" if error.was_queried else "; the program does not look at the result, and asks about no error afterwards"
+    )
     what = f"{error.call} failed with {error.name}"
     if error.kind:
         return Problem(error.kind, f"{what}: {error.message}{unchecked}", location)

@@ -25,7 +25,7 @@ from judge.verdict import Verdict
 from tests.adversarial.hostile import CONTROLS, Hostile, on
 from tests.gpu.conftest import JudgeOnGpu
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 #: What the supervisor's bound on a claim leaves open, and what two runs of one kernel differ by.
 SLACK = 0.06

@@ -18,7 +18,7 @@ from judge.judgement import DeviceInfo
 from judge.settings import JudgeSettings
 from tests.peaks import matrix_sums
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.timed]
 
 #: Data sheets, dense: bytes/s of memory, operations/s by arithmetic type (boards with the SXM power limit).
 _SHEETS = {

@@ -20,7 +20,7 @@ from store.teaching.contest_audits import audited_results
 from store.teaching.contests import find_contest, join, set_challenges, standings
 from tests.gpu import kernels
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 #: One, two and three launches of the same work: no two of them are close.
 _SOURCES = {

@@ -10,7 +10,7 @@ from judge.verdict import Verdict
 from tests.builds import ROOT
 from tests.gpu.conftest import JudgeOnGpu
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 GEMM = ROOT / "tests/integration/judge/compile/cutlass/gemm.cu"
 

@@ -219,6 +219,7 @@ def test_writes_outside_of_a_buffer_are_seen(device: CudaDevice, room: Buffer, s
     assert device.damage(buffer) == 0
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("mebibytes", [1, 256])
 def test_what_surrounds_a_call_is_short(device: CudaDevice, mebibytes: int) -> None:
     """One input and one output of ``mebibytes`` MiB; the figures are printed."""

@@ -12,7 +12,7 @@ import pytest
 
 from tests.builds import build_with_nvcc
 from tests.integration.emulator.hopper.test_programs import FLAGS, PROGRAMS, RIGHT
-from tests.unit.emulator.hopper import clusters, copies, eight_bits, products
+from tests.unit.emulator.hopper import atomics, clusters, copies, eight_bits, products, tensor_maps
 from tests.unit.emulator.hopper.device import HEADER, Array
 
 pytestmark = pytest.mark.gpu
@@ -40,8 +40,8 @@ class _Gpu:
         kernel(*(np.uint64(p) for p in pointers), grid=(grid, 1), block=(block, 1, 1), shared=shared)
         self._cuda.Context.synchronize()
 
-    def encoder(self) -> Any:
-        return ctypes.CDLL("libcuda.so.1").cuTensorMapEncodeTiled
+    def driver_function(self, name: str) -> Any:
+        return getattr(ctypes.CDLL("libcuda.so.1"), name)
 
     def free(self) -> None:
         self._kept.clear()
@@ -80,6 +80,20 @@ def test_copies(gpu: _Gpu) -> None:
     wrong = [copies.run_tensor_load(gpu, case) for case in copies.tensor_copies()]
     wrong += [copies.run_tensor_store(gpu, case) for case in (*copies.tensor_stores(), *copies.tensor_reductions())]
     wrong += [run(gpu) for run in copies.SINGLE]
+    assert "\n".join(filter(None, wrong)) == ""
+
+
+def test_tensor_maps(gpu: _Gpu) -> None:
+    wrong = [tensor_maps.run_im2col_load(gpu, case) for case in tensor_maps.im2col_copies()]
+    wrong += [tensor_maps.run_im2col_store(gpu, case) for case in tensor_maps.im2col_stores()]
+    for way in tensor_maps.WAYS:
+        wrong += [tensor_maps.run_made_map(gpu, case, way) for case in copies.tensor_copies()]
+    assert "\n".join(filter(None, wrong)) == ""
+
+
+def test_vector_atomics(gpu: _Gpu) -> None:
+    wrong = [atomics.run_edges(gpu, case) for case in atomics.vector_atomics()]
+    wrong += [atomics.run_sums(gpu, count) for count in (2, 4)]
     assert "\n".join(filter(None, wrong)) == ""
 
 

@@ -16,7 +16,7 @@ from tests.adversarial.hostile import everything
 from tests.gpu import kernels
 from tests.gpu.conftest import JudgeOnGpu
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 #: Beyond the functional cases, with what surrounds them.
 _HELD_S = 32.0

@@ -21,7 +21,7 @@ from judge.supervisor.warm_pool import WarmPool
 from judge.verdict import Verdict
 from tests.gpu import kernels
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.timed]
 
 
 @pytest.fixture

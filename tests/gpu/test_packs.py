@@ -12,7 +12,7 @@ from judge.judgement import DeviceInfo
 from judge.verdict import Verdict
 from tests.gpu.conftest import JudgeOnGpu
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBMISSIONS = sorted(ROOT.glob("challenges/*/submissions/*/*.cu"))

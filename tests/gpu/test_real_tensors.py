@@ -22,7 +22,7 @@ from judge.verdict import Verdict
 from tests.builds import ROOT
 from tests.integration.judge.runner.cuda.test_python_steps import SOURCE
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.triton]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc, pytest.mark.triton]
 
 HEAD = """
 import torch

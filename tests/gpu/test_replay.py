@@ -19,7 +19,7 @@ from judge.settings import JudgeSettings
 from judge.verdict import Verdict
 from tests.adversarial.hostile import FOLDER
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 SOLUTIONS = Path(__file__).parents[2] / "reference_solutions"
 PYTHON = (FOLDER / "common" / "python.cuh").read_text(encoding="utf-8")

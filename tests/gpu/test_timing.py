@@ -14,7 +14,7 @@ from judge.pipeline import Mode
 from tests.gpu import kernels
 from tests.gpu.conftest import JudgeOnGpu
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 
 @pytest.fixture(scope="module")

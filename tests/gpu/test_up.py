@@ -13,7 +13,7 @@ from judge.backends.registry import BUILTIN_BACKENDS
 from judge.settings import JudgeSettings
 from tests.services import redis_server
 
-pytestmark = [pytest.mark.gpu, pytest.mark.jail, pytest.mark.nvcc]
+pytestmark = [pytest.mark.gpu, pytest.mark.timed, pytest.mark.jail, pytest.mark.nvcc]
 
 KERNEL = """
 __global__ void add(const float* A, const float* B, float* C, int N) {

@@ -17,6 +17,8 @@ from emulator.jit.ops import (
     runtime,
     store,
     tensor,
+    tensor_map,
+    video,
     warp,
     warpgroup,
 )
@@ -40,6 +42,8 @@ __all__ = [
     "runtime",
     "store",
     "tensor",
+    "tensor_map",
+    "video",
     "warp",
     "warpgroup",
 ]

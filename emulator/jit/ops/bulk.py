@@ -1,11 +1,11 @@
-"""Bulk copies: ``cp.async.bulk``, ``cp.reduce.async.bulk``, and their tensor forms."""
+"""Bulk copies: ``cp.async.bulk``, ``cp.reduce.async.bulk``, and their tensor forms; ``st.async`` and ``red.async``."""
 
 from __future__ import annotations
 
 from emulator.jit.abi import Access, Space
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.addressing import lane_addresses, resolve_address
-from emulator.ptx.ir import Address, Instruction, Operand, Vec
+from emulator.ptx.ir import Address, Instruction, Operand, Vec, elements_of
 
 _PIECE = 16  # bytes that are checked, and observed, at a time
 _SPACES = {
@@ -112,13 +112,43 @@ def _tensor(e: Emitter, i: Instruction, to: Space, source: Space, lanes: str) ->
             raise e.unsupported()
         loads, stores = _site(e, i, Access.LOAD, source, 1), _site(e, i, Access.STORE, to)
         arrives = _site(e, i, Access.ATOMIC, Space.CLUSTER, 8)
-        ends = _addresses(e, target, to), map_at, places, rank, _addresses(e, rest[0], Space.CLUSTER)
-        blocks = _blocks(e, i, rest[1:])
+        offsets = _offsets(e, i, rest, len(coordinates))
+        ends = _addresses(e, target, to), map_at, places, rank, offsets, _addresses(e, rest[0], Space.CLUSTER)
+        blocks = _blocks(e, i, rest[1 + i.has("im2col") :])
         e.call("emu_tensor_load", "ptr %ctx", of_map, loads, stores, arrives, lanes, *ends, blocks)
         return
     if source is not Space.SHARED or to is not Space.GLOBAL or not i.has("bulk_group"):
         raise e.unsupported()
     loads, stores = _site(e, i, Access.LOAD, source), _site(e, i, Access.STORE, to, 1)
     wide = _site(e, i, Access.STORE, to)
-    box = map_at, places, rank, _addresses(e, origin, source)
+    box = map_at, places, rank, f"i32 {int(i.has('im2col_no_offs'))}", _addresses(e, origin, source)
     e.call("emu_tensor_store", "ptr %ctx", of_map, loads, stores, wide, lanes, *box, f"i32 {operation}")
+
+
+def _offsets(e: Emitter, i: Instruction, rest: list[Operand], rank: int) -> str:
+    """Returns the offsets of im2col, one for each dimension but the first and the last."""
+    if not i.has("im2col"):
+        return "ptr null"
+    if len(rest) < 2 or not isinstance(rest[1], Vec) or len(rest[1].items) != rank - 2 or rank < 3:
+        raise e.unsupported()
+    return f"ptr {e.spill(*(e.convert(e.read(item, 'i16'), 'i32') for item in rest[1].items))}"
+
+
+def store_async(e: Emitter, i: Instruction, operation: int = _PLAIN) -> None:
+    """Emits ``st.async``, or ``red.async`` with the operation and type that it does: a copy of what registers hold.
+
+    As those of bulk copies, its bytes arrive when somebody tests the mbarrier that counts them.
+    """
+    if not (i.has("shared::cluster") and i.has("mbarrier::complete_tx::bytes")):
+        raise e.unsupported()
+    target, source, mbarrier = i.operands
+    items, width = elements_of(source), i.type.size_bytes
+    kind = Access.STORE if operation == _PLAIN else Access.ATOMIC
+    stores = f"i32 {e.unit.site(i, kind, Space.CLUSTER, width * len(items), len(items))}"
+    arrives = _site(e, i, Access.LOAD, Space.CLUSTER, 8)
+    ends = _addresses(e, target, Space.CLUSTER), _addresses(e, mbarrier, Space.CLUSTER)
+    values = f"ptr {e.spill(*(e.read(item, f'i{8 * width}') for item in items))}"
+    lanes = f"i32 {e.active_bits().text}"
+    e.b.compiler_barrier()
+    e.call("emu_store_async", "ptr %ctx", stores, arrives, lanes, *ends, values, f"i32 {width}", f"i32 {operation}")
+    e.b.compiler_barrier()

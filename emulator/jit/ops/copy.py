@@ -119,5 +119,6 @@ def create_policy(e: Emitter, i: Instruction) -> None:
 @emits("membar", "fence")
 def fence(e: Emitter, i: Instruction) -> None:
     # Those between the generic and the asynchronous proxy order nothing between threads.
-    observe_fence(e, scope=0 if i.has("cta") or i.has("proxy") else 2 if i.has("sys") else 1)
+    is_within = i.has("cta") or (i.has("proxy") and not i.has("tensormap::generic"))
+    observe_fence(e, scope=0 if is_within else 2 if i.has("sys") else 1)
     e.b.line("fence seq_cst")

@@ -248,11 +248,11 @@ def dot_product(e: Emitter, i: Instruction) -> None:
 
     if i.opcode == "dp4a":
         for n in range(4):
-            total = b.op("add", total, b.op("mul", _part(e, x, n, 8, signed_a), _part(e, y, n, 8, signed_b)))
+            total = b.op("add", total, b.op("mul", part(e, x, n, 8, signed_a), part(e, y, n, 8, signed_b)))
     else:
         first = 2 if i.has("hi") else 0
         for n in range(2):
-            total = b.op("add", total, b.op("mul", _part(e, x, n, 16, signed_a), _part(e, y, first + n, 8, signed_b)))
+            total = b.op("add", total, b.op("mul", part(e, x, n, 16, signed_a), part(e, y, first + n, 8, signed_b)))
     e.write(i.operands[0], total)
 
 
@@ -266,7 +266,7 @@ def absolute_differences(e: Emitter, i: Instruction) -> None:
     if not i.has("add"):
         total = b.integer("i32", 0)
     for n in range(32 // bits):
-        difference = b.op("sub", _part(e, x, n, bits, signed_a), _part(e, y, n, bits, signed_b))
+        difference = b.op("sub", part(e, x, n, bits, signed_a), part(e, y, n, bits, signed_b))
         size = b.intrinsic("smax", difference, b.op("sub", b.integer("i32", 0), difference))
         if not i.has("add"):
             inside = b.op("and", size, b.integer("i32", (1 << bits) - 1))
@@ -275,7 +275,7 @@ def absolute_differences(e: Emitter, i: Instruction) -> None:
     e.write(i.operands[0], total)
 
 
-def _part(e: Emitter, value: Value, index: int, bits: int, signed: bool) -> Value:
+def part(e: Emitter, value: Value, index: int, bits: int, signed: bool) -> Value:
     """Returns part number ``n`` of a word, counted from the low end."""
     shifted = e.b.op("shl", value, e.b.integer("i32", 32 - bits * (index + 1)))
     return e.b.op("ashr" if signed else "lshr", shifted, e.b.integer("i32", 32 - bits))

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from emulator.jit.abi import Access, Space
-from emulator.jit.builder import LANES, SIZE, Value
+from emulator.jit.builder import LANES, SIZE, Value, lanes_type
 from emulator.jit.emitter import INVARIANT, Emitter
-from emulator.jit.ops.addressing import observe_access, resolve_address, space_of
+from emulator.jit.ops.addressing import Pointers, lane_addresses, resolve_address, space_of
+from emulator.jit.ops.observe import observe, observe_load
 from emulator.jit.ops.registry import emits
 from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
-from emulator.jit.warp_context import FUEL, PARAMS
-from emulator.ptx.ir import Address, Instruction, Operand, Sink, Sym, Vec
+from emulator.jit.origins import is_followed_load
+from emulator.jit.warp_context import FUEL, LOOKED_AT, LOOKED_AT_COUNT, LOOKS, PARAMS
+from emulator.ptx.ir import Address, Instruction, Operand, Sink, Sym, elements_of
 from emulator.ptx.opcodes import STRONG
+
+# What a look at memory that others may change takes of the fuel: as `fuel_of_look` of emulator/native/exec/semantics.h.
+FUEL_OF_LOOK = 64
 
 _WIDEST_SPAN = 192  # elements that one wide load may cover to serve a pattern of lanes
 
@@ -21,7 +26,7 @@ _WIDEST_SPAN = 192  # elements that one wide load may cover to serve a pattern o
 def load(e: Emitter, i: Instruction) -> None:
     scalar = i.type
     target, address = i.operands[0], i.operands[1]
-    items = target.items if isinstance(target, Vec) else (target,)
+    items = elements_of(target)
     count = len(items)
     type_ = scalar.register
     space = space_of(i)
@@ -38,7 +43,12 @@ def load(e: Emitter, i: Instruction) -> None:
     active = e.active()
     volatile = not STRONG.isdisjoint(i.modifiers)
     site = e.unit.site(i, Access.LOAD, space, size, count)
-    observe_access(e, site, pointers)
+    if e.unit.observe:
+        addresses = e.spill(lane_addresses(e, pointers))
+        if e.unit.follow and is_followed_load(i):
+            observe_load(e, e.origins, site, addresses, items)
+        else:
+            observe(e, site, addresses)
     transfer = Transfer(pointers, space, type_, count, site, volatile, e.access_groups.get(id(i)), is_safe)
     values = load_values(e, transfer, active)
     if i.has("acquire"):
@@ -46,15 +56,28 @@ def load(e: Emitter, i: Instruction) -> None:
     elif volatile:
         e.b.compiler_barrier()
     if volatile and space in (Space.GLOBAL, Space.GENERIC):
-        _shorten_turn(e)
+        _note_look(e, pointers, active, site)
     for item, value in zip(items, values, strict=True):
         e.write(item, value, signed=scalar.is_signed)
 
 
-def _shorten_turn(e: Emitter) -> None:
-    """Ends the warp's turn sooner: a loop that polls memory waits for other warps, which should run meanwhile."""
-    fuel = e.b.offset("%ctx", FUEL)
-    e.b.store("i32", e.b.emit(f"sub i32 {e.b.load('i32', fuel, 4)}, 64"), fuel, 4)
+def _note_look(e: Emitter, pointers: Pointers, active: Value | None, site: int) -> None:
+    """Ends the warp's turn sooner if it looked there last: a loop that polls waits for others, which should run."""
+    b = e.b
+    place = b.offset("%ctx", LOOKED_AT + 8 * (site % LOOKED_AT_COUNT))
+    now = pointers.address
+    if active is not None:
+        now = b.select(active, now, b.integer("i64", 0))
+    if now.vector:
+        function, wide = f"@llvm.vector.reduce.add.v{LANES}i64", lanes_type("i64")
+        b.declare(f"i64 {function}({wide})")
+        now = Value(b.emit(f"call i64 {function}({wide} {now.text})"), "i64")
+    is_again = b.compare("icmp eq", Value(b.load("i64", place, 8), "i64"), now)
+    b.store("i64", now.text, place, 8)
+    for offset, change in ((FUEL, -FUEL_OF_LOOK), (LOOKS, 1)):
+        pointer = b.offset("%ctx", offset)
+        difference = b.select(is_again, b.integer("i32", change), b.integer("i32", 0))
+        b.store("i32", b.emit(f"add i32 {b.load('i32', pointer, 4)}, {difference.text}"), pointer, 4)
 
 
 def _load_parameter(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from emulator.jit.builder import SIZE, Value
 from emulator.jit.emitter import Emitter
+from emulator.jit.origins import NO_ORIGIN, keep_origin
+from emulator.ptx.effects import registers_of
 from emulator.ptx.ir import Operand
+
+_MOST_SITES = 0xFFFF  # of those that origins name
 
 
 def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -> None:
@@ -18,6 +22,22 @@ def observe(e: Emitter, site: int, addresses: str, lanes: Value | None = None) -
     if e.unit.observe:
         lanes = e.active_bits() if lanes is None else lanes
         e.call("emu_observe", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", f"ptr {addresses}")
+
+
+def observe_load(e: Emitter, places: Mapping[str, int], site: int, addresses: str, targets: Iterable[Operand]) -> None:
+    """Passes a load on to observers, which say what of it nobody has written. Call it before the load."""
+    b = e.b
+    if site >= _MOST_SITES:
+        observe(e, site, addresses)
+        for target in targets:
+            keep_origin(e, places, registers_of(target), NO_ORIGIN)
+        return
+    out, lanes = e.scratch(), e.active_bits()
+    e.call("emu_observe_load", "ptr %ctx", f"i32 {site}", f"i32 {lanes.text}", f"ptr {addresses}", f"ptr {out}")
+    for number, target in enumerate(targets):
+        unwritten = Value(b.load("i32", b.offset(out, 4 * number), 4), "i32")
+        origin = b.select(b.unballot(unwritten), b.integer("i16", site + 1), NO_ORIGIN)
+        keep_origin(e, places, registers_of(target), origin)
 
 
 def observe_store(e: Emitter, site: int, addresses: str, values: Sequence[Value]) -> None:

@@ -8,18 +8,22 @@ from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.addressing import observe_access, resolve_address, space_of
+from emulator.jit.ops.bulk import store_async
 from emulator.jit.ops.registry import emits
 from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
-from emulator.ptx.ir import Instruction, Vec
+from emulator.ptx.ir import Instruction, elements_of
 from emulator.ptx.opcodes import STRONG
 
 
 @emits("st")
 def store(e: Emitter, i: Instruction) -> None:
+    if i.has("async"):
+        store_async(e, i)
+        return
     b = e.b
     scalar = i.type
     address, source = i.operands[:2]  # a cache policy may follow
-    items = source.items if isinstance(source, Vec) else (source,)
+    items = elements_of(source)
     type_ = scalar.register
     space = space_of(i)
     if scalar.bits == 128:

@@ -7,6 +7,7 @@
 #include "api/errors.h"
 #include "api/graph_work.h"
 #include "api/graphs.h"
+#include "api/modules.h"
 
 using namespace emu;
 
@@ -164,6 +165,12 @@ EMU_API cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaE
 
 EMU_API cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event) {
     return set_event(node, cudaGraphNodeTypeWaitEvent, event);
+}
+
+EMU_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, cudaKernelNodeParams *params) {
+    if (cudaError_t error = kernel_params(node, params)) return fail(error);
+    params->func = const_cast<void *>(stub_of(params->func));
+    return cudaSuccess;
 }
 
 EMU_API cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const cudaKernelNodeParams *params) {

@@ -15,6 +15,21 @@ cudaError_t kernel_work(const cudaKernelNodeParams *params, Work *out) {
     return prepare_launch(params->func, shape, params->kernelParams, false, out);
 }
 
+cudaError_t kernel_params(cudaGraphNode_t node, cudaKernelNodeParams *out) {
+    const void *function = nullptr;
+    LaunchShape shape;
+    void **arguments = nullptr;
+    if (!node || !out || node_of(node)->type != cudaGraphNodeTypeKernel) return cudaErrorInvalidValue;
+    if (!launch_of(node_of(node)->work, &function, &shape, &arguments)) return cudaErrorInvalidValue;
+    *out = {const_cast<void *>(function),
+            shape.grid,
+            shape.block,
+            static_cast<unsigned>(shape.dynamic_shared),
+            arguments,
+            nullptr};
+    return cudaSuccess;
+}
+
 namespace {
 
 cudaError_t copy_work(Plane to, Plane from, Box box, cudaMemcpyKind kind, Work *out) {

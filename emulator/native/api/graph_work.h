@@ -9,6 +9,8 @@
 
 namespace emu {
 
+// The launch that a node makes: `function` is a stub or handle.
+cudaError_t kernel_params(cudaGraphNode_t node, cudaKernelNodeParams *out);
 cudaError_t kernel_work(const cudaKernelNodeParams *params, Work *out);
 cudaError_t flat_copy_work(void *to, const void *from, size_t size, cudaMemcpyKind kind, Work *out);
 cudaError_t box_copy_work(const cudaMemcpy3DParms &params, Work *out);

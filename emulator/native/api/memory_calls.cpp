@@ -10,6 +10,7 @@
 #include "api/errors.h"
 #include "api/graph_memory.h"
 #include "api/graphs.h"
+#include "api/managed.h"
 #include "api/pools.h"
 #include "api/streams.h"
 #include "checks/call_errors.h"
@@ -97,6 +98,7 @@ cudaError_t emu::release_now(void *pointer, unsigned kinds, cudaError_t otherwis
     }
     emu::note_release(address);
     emu::task_races().forget(address, size);
+    emu::forget_advice(address);
     if (emu::memory().in_device_range(address)) emu::recording().add(emu::ReleaseStep{address});
     emu::take_from_pool(address);
     return cudaSuccess;
@@ -118,16 +120,6 @@ cudaError_t allocate_from(void **out, size_t size, cudaMemPool_t pool, cudaStrea
     cudaError_t error = emu::allocate(out, size, MemoryKind::device, call);
     if (!error && *out) emu::put_in_pool(pool, reinterpret_cast<uint64_t>(*out), size);
     return error;
-}
-
-bool is_managed(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::managed_variable; }
-
-// Whether advice may be given about `size` bytes of managed memory, and a location.
-cudaError_t check_advice(const void *pointer, size_t size, cudaMemLocation location) {
-    uint64_t address = reinterpret_cast<uint64_t>(pointer);
-    auto found = emu::memory().find(address);
-    if (!found || !is_managed(found->kind) || !size || size > found->end - address) return cudaErrorInvalidValue;
-    return location.type == cudaMemLocationTypeDevice && location.id ? cudaErrorInvalidDevice : cudaSuccess;
 }
 
 size_t pitch_of(size_t width) { return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment; }
@@ -236,7 +228,7 @@ EMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const v
         return cudaSuccess;
     }
     bool of_host = found->kind == MemoryKind::pinned_host || found->kind == MemoryKind::registered_host;
-    bool managed = is_managed(found->kind);
+    bool managed = emu::is_managed(found->kind);
     out->type = of_host ? cudaMemoryTypeHost : managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
     out->devicePointer = plain;
     out->hostPointer = of_host || managed ? plain : nullptr;
@@ -261,25 +253,9 @@ EMU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t handle) {
     return emu::release(pointer, kind_bit(MemoryKind::device), cudaErrorInvalidValue, stream);
 }
 
-// Advice about managed memory: nothing moves here.
-
-EMU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, cudaMemLocation to, unsigned flags,
-                                         cudaStream_t stream) {
-    EMU_REQUIRE_DEVICE();
-    if (!emu::stream_of(stream)) return emu::fail(cudaErrorInvalidResourceHandle);
-    return emu::fail(flags ? cudaErrorInvalidValue : check_advice(pointer, size, to));
-}
-
-EMU_API cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, cudaMemLocation location) {
-    EMU_REQUIRE_DEVICE();
-    bool known = advice >= cudaMemAdviseSetReadMostly && advice <= cudaMemAdviseUnsetAccessedBy;
-    return known && !check_advice(pointer, size, location) ? cudaSuccess : emu::fail(cudaErrorInvalidValue);
-}
-
 EMU_PER_THREAD_STREAM(cudaMallocAsync, _ptsz);
 EMU_PER_THREAD_STREAM(cudaMallocFromPoolAsync, _ptsz);
 EMU_PER_THREAD_STREAM(cudaFreeAsync, _ptsz);
-EMU_PER_THREAD_STREAM(cudaMemPrefetchAsync, _ptsz);
 
 // For the host: allocations with a name for reports, not refused after a sticky error (results are read after it).
 

@@ -95,6 +95,14 @@ Function *find_function(const void *stub_or_handle) {
     return found == functions.end() ? nullptr : found->second.get();
 }
 
+const void *stub_of(const void *stub_or_handle) {
+    std::lock_guard lock(modules_mutex);
+    for (const auto &[stub, function] : functions) {
+        if (function.get() == stub_or_handle) return stub;
+    }
+    return stub_or_handle;
+}
+
 cudaError_t find_symbol(const void *host_address, SymbolLocation *location) {
     std::lock_guard lock(modules_mutex);
     auto found = variables.find(host_address);
@@ -226,12 +234,12 @@ uint32_t count_registers(Function &function, bool ask_ptxas) {
     return static_cast<uint32_t>(registers);
 }
 
-cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out) {
+cudaError_t compile(Function &function, const uint32_t block[3], EmuObserved observed, const EmuKernel **out) {
     std::lock_guard lock(modules_mutex);
-    auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2], observe}, nullptr);
+    auto [slot, fresh] = function.compiled.try_emplace({block[0], block[1], block[2], observed}, nullptr);
     if (fresh) {
         double began_s = thread_s();
-        int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, observe, &slot->second);
+        int code = callbacks.compile_kernel(function.module->id, function.name.c_str(), block, observed, &slot->second);
         making_code_s += thread_s() - began_s;
         if (code) {
             function.compiled.erase(slot);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "abi.h"
 #include "host.h"
 
 namespace emu {
@@ -43,12 +44,15 @@ struct Function {
     int max_dynamic_shared = -1;  // below 0: the program has not set it
     int shared_carveout = -1;
     bool allows_large_clusters = false;
-    // What was compiled for each block shape, to be observed (the fourth number) or not; null is for "cannot be".
+    // What was compiled for each block shape and EmuObserved (the fourth number); null is for "cannot be".
     std::map<std::array<uint32_t, 4>, const EmuKernel *> compiled;
 };
 
 // The kernel that a stub's address (or a handle from cudaGetKernel) means, or null.
 Function *find_function(const void *stub_or_handle);
+
+// The stub of the kernel that a stub or a handle means; what was given, where it has none.
+const void *stub_of(const void *stub_or_handle);
 
 // The number of the kernel's module.
 uint64_t module_number(const Function &function);
@@ -86,7 +90,7 @@ SymbolLocation variable_of(uint64_t module, const std::string &name);
 uint32_t count_registers(Function &function, bool ask_ptxas);
 
 // The machine code for one block shape.
-cudaError_t compile(Function &function, const uint32_t block[3], bool observe, const EmuKernel **out);
+cudaError_t compile(Function &function, const uint32_t block[3], EmuObserved observed, const EmuKernel **out);
 
 // Asks for more code of a compiled kernel. Goes by the callbacks, on this thread.
 cudaError_t make_code(const EmuKernel &kernel, EmuCodeWanted wanted);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "checks/late_stores.h"
+#include "checks/met_accesses.h"
 #include "exec/block.h"
 #include "exec/child_launches.h"
 #include "exec/cluster.h"
@@ -23,25 +23,39 @@ public:
     BlockRaces(RaceCheck &check, const BlockContext &block)
         : check_(check),
           clocks_(block.launch.threads_per_block()),
+          met_accesses_(check, clocks_, *block.launch.kernel),
           shared_((block.warp(0).shared_bytes + 3) / 4),
           kernel_(*block.launch.kernel),
           is_in_cluster_(block.launch.cluster_size() > 1),
           met_(block.warp_count()),
           at_cluster_(block.warp_count()) {
-        check.shared_of[&block] = &shared_;
+        check.shared_of[&block].cells = &shared_;
+        known_to_others_ = &check.shared_of[&block];
     }
 
     void start(uint64_t number) override {
         check_.settle();
         number_ = number;
+        met_accesses_.start(number);
         clocks_.start();
         shared_.clear();
         std::fill(in_flight_.begin(), in_flight_.end(), false);
         std::fill(met_.begin(), met_.end(), 0);
         std::fill(at_cluster_.begin(), at_cluster_.end(), AtCluster{});
+        known_to_others_->has_ended = false;
+        known_to_others_->visits.clear();
     }
 
-    void finish() override { check_.settle(); }
+    // Its shared memory ends with it.
+    void finish() override {
+        check_.settle();
+        uint32_t seen = 0;
+        for (uint32_t w = 0; w < met_.size(); ++w) seen = std::max(seen, clocks_.seen(w));
+        for (const auto &[warp, visit] : known_to_others_->visits) {
+            if (!check_.published.known(visit.block, warp->warp_id, visit.clock, seen)) check_.outlive(visit);
+        }
+        known_to_others_->has_ended = true;
+    }
 
     void warp_sync(const WarpContext &warp, uint32_t lanes) override {
         // Of many shuffles in a row one counts: a warp's clock has an end.
@@ -131,7 +145,7 @@ public:
         Trace trace = trace_of(warp, copy.load_site);
         trace.thread = thread;
         read->each(copy.from % GlobalCells::page_bytes, copy.size, [&](Cell &cell) {
-            return touch({cell, trace, false, false, warp, copy.load_site, lane, copy.from});
+            return met_accesses_.touch({cell, trace, false, false, warp, copy.load_site, lane, copy.from});
         });
     }
 
@@ -141,8 +155,9 @@ public:
         if (it.stage == BulkStage::shared_write_ends) {
             check_.settle();
             uint64_t offset = it.address - reinterpret_cast<uint64_t>(warp.shared);
-            if (in_flight_.empty() || offset >= warp.shared_bytes || it.size > warp.shared_bytes - offset) return;
-            std::fill_n(in_flight_.begin() + static_cast<long>(offset / 4), it.size / 4, false);
+            if (offset >= warp.shared_bytes || it.size > warp.shared_bytes - offset) return;
+            if (!in_flight_.empty())
+                std::fill_n(in_flight_.begin() + static_cast<long>(offset / 4), it.size / 4, false);
             uint64_t mbarrier[32];
             mbarrier[lane] = it.mbarrier;
             return pass_on(warp, 1u << lane, mbarrier, false, true);
@@ -151,53 +166,12 @@ public:
         for (uint32_t begin = 0; begin < it.size; begin += width) {
             uint64_t address[32];
             address[lane] = it.address + begin;
-            access(warp, it.site, 1u << lane, address);
+            look_at(warp, it.site, 1u << lane, address, false);
         }
     }
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
-        check_.settle();
-        met_[warp.warp_id] = 0;
-        const EmuSite &site = kernel_.sites[index];
-        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_PARAM) return;
-        // Only other launches and copies write constant memory: one access tells enough.
-        if (site.space == EMU_CONST && !check_.is_first_constant(index)) return;
-        bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
-        if (strong && !writes) meet_strong_lanes(warp, index, lanes, address);
-        if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
-        if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
-        // What cannot be reported from the accesses of others is not looked at.
-        if (clocks_.now(warp.warp_id) > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
-        Trace trace = trace_of(warp, index);
-        bool copies = site.kind == EMU_STORE && site.order & EMU_LATER;
-        if (copies && in_flight_.empty()) in_flight_.resize((warp.shared_bytes + 3) / 4);
-        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint32_t lane = __builtin_ctz(rest);
-            uint64_t at = address[lane];
-            if (at % site.size) continue;
-            trace.thread = warp.warp_id * 32 + lane;
-            Cells *cells = &shared_;
-            uint64_t offset = at - shared;
-            bool in_flight = false;
-            if (offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) {
-                if (at - local < (kernel_.local_bytes + warp.stack_bytes) * 32) continue;
-                if (const WarpContext *home = is_in_cluster_ ? home_of(warp, at) : nullptr) {
-                    offset = at - reinterpret_cast<uint64_t>(home->shared);
-                    cells = site.size <= home->shared_bytes - offset ? check_.shared_of[home->block] : nullptr;
-                } else {
-                    offset = at % GlobalCells::page_bytes;
-                    cells = check_.global.page_of(at);
-                }
-                if (!cells) continue;
-            } else if (!in_flight_.empty()) {
-                in_flight = is_in_flight(offset, site.size);
-                if (copies) std::fill_n(in_flight_.begin() + offset / 4, site.size / 4, true);
-            }
-            cells->each(offset, site.size,
-                        [&](Cell &cell) { return touch({cell, trace, writes, in_flight, warp, index, lane, at}); });
-        }
-        if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE, site.order & EMU_BLOCK);
+        look_at(warp, index, lanes, address, true);
     }
 
     void launch(const WarpContext &warp, uint32_t lane, LaunchPoint &point) override {
@@ -234,9 +208,67 @@ public:
     }
 
 private:
-    bool comes_after(const Trace &then, const WarpContext &warp, uint32_t lane) const {
-        if (then.block == number_) return clocks_.knows(warp.warp_id, lane, then.thread, then.clock);
-        return check_.published.known(then.block, then.thread / 32, then.clock, clocks_.seen(warp.warp_id));
+    // What lanes are about to access. `ends_at_once`: it is no copy that goes on while the warp does.
+    void look_at(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address, bool ends_at_once) {
+        check_.settle();
+        met_[warp.warp_id] = 0;
+        const EmuSite &site = kernel_.sites[index];
+        if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_PARAM) return;
+        // Only other launches and copies write constant memory: one access tells enough.
+        if (site.space == EMU_CONST && !check_.is_first_constant(index)) return;
+        bool strong = site.order & EMU_STRONG, writes = site.kind != EMU_LOAD;
+        if (strong && !writes) met_accesses_.of_lanes(warp, index, lanes, address, shared_);
+        if (strong && site.kind != EMU_STORE) learn(warp, lanes, address);
+        bool looks = strong && (site.kind == EMU_LOAD || site.atomic_form & EMU_AWAITED);
+        if (looks && !is_own_shared(warp, address[__builtin_ctz(lanes)])) met_accesses_.note_look();
+        if (site.order & EMU_SYSTEM) check_.note_meeting_host(address[__builtin_ctz(lanes)]);
+        // What cannot be reported from the accesses of others is not looked at.
+        if (clocks_.now(warp.warp_id) > Trace::max_clock || !check_.follows_sites || !check_.follows_blocks) return;
+        Trace trace = trace_of(warp, index);
+        bool copies = site.kind == EMU_STORE && site.order & EMU_LATER;
+        bool may_be_silent = site.kind == EMU_STORE && ends_at_once && !(site.order & (EMU_STRONG | EMU_LATER));
+        if (copies && in_flight_.empty()) in_flight_.resize((warp.shared_bytes + 3) / 4);
+        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared), local = reinterpret_cast<uint64_t>(warp.local);
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            uint32_t lane = __builtin_ctz(rest);
+            uint64_t at = address[lane];
+            if (at % site.size) continue;
+            trace.thread = warp.warp_id * 32 + lane;
+            Cells *cells = &shared_;
+            uint64_t offset = at - shared;
+            bool in_flight = false, is_global = false;
+            if (offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) {
+                if (at - local < (kernel_.local_bytes + warp.stack_bytes) * 32) continue;
+                if (const WarpContext *home = is_in_cluster_ ? home_of(warp, at) : nullptr) {
+                    offset = at - reinterpret_cast<uint64_t>(home->shared);
+                    cells = visit(*home, {&warp, index, lane, at, number_, trace.clock}, ends_at_once);
+                    if (site.size > home->shared_bytes - offset) continue;
+                } else {
+                    offset = at % GlobalCells::page_bytes;
+                    cells = check_.global.page_of(at);
+                    is_global = true;
+                }
+                if (!cells) continue;
+            } else if (!in_flight_.empty()) {
+                in_flight = is_in_flight(offset, site.size);
+                if (copies) std::fill_n(in_flight_.begin() + offset / 4, site.size / 4, true);
+            }
+            cells->each(offset, site.size, [&](Cell &cell) {
+                // What shared memory holds that nobody has written is there by chance.
+                if (may_be_silent && (is_global || !cell.write.empty())) check_.note_store(cell, trace, at, site.size);
+                return met_accesses_.touch({cell, trace, writes, in_flight, warp, index, lane, at});
+            });
+        }
+        if (strong && writes) pass_on(warp, lanes, address, site.order & EMU_RELEASE, site.order & EMU_BLOCK);
+    }
+
+    Cells *visit(const WarpContext &home, const RaceCheck::Visit &visit, bool ends_at_once) {
+        RaceCheck::SharedOfBlock &shared = check_.shared_of[home.block];
+        if (ends_at_once) {
+            if (shared.has_ended) check_.outlive(visit);
+            shared.visits[visit.warp] = visit;
+        }
+        return shared.cells;
     }
 
     Trace trace_of(const WarpContext &warp, uint32_t site) const {
@@ -252,97 +284,6 @@ private:
     bool is_in_flight(uint64_t offset, uint32_t size) const {
         auto first = in_flight_.begin() + offset / 4;
         return std::find(first, first + (size + 3) / 4, true) != first + (size + 3) / 4;
-    }
-
-    struct Touch {
-        Cell &cell;
-        Trace now;
-        bool writes, in_flight;
-        const WarpContext &warp;
-        uint32_t site, lane;
-        uint64_t at;
-    };
-
-    // A lane reads what another one of its warp has stored, both by volatile or relaxed accesses to shared memory. To
-    // set a flag is something else: who waits for it has no common pace in mind.
-    void meet_strong_lanes(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) {
-        const EmuSite &site = kernel_.sites[index];
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint32_t lane = __builtin_ctz(rest);
-            uint64_t at = address[lane], offset = at - reinterpret_cast<uint64_t>(warp.shared);
-            if (at % site.size || offset >= warp.shared_bytes || site.size > warp.shared_bytes - offset) continue;
-            shared_.each(offset, site.size, [&](const Cell &cell) {
-                const Trace &then = cell.write;
-                if (then.empty() || !then.strong || then.block != number_ || then.thread / 32 != warp.warp_id ||
-                    then.thread % 32 == lane || then.clock <= clocks_.met(warp.warp_id))
-                    return false;
-                const EmuSite &stored = kernel_.sites[then.site];
-                if (stored.kind != EMU_STORE || stored.order & EMU_CONSTANT) return false;
-                check_.meet_strong({warp, index, lane, at, number_, then, true, false});
-                return true;
-            });
-        }
-    }
-
-    // Atomics, volatile and relaxed accesses that meet without an order: as if a fence were missing.
-    void meet_strong(const Touch &touch) {
-        const auto &[cell, now, writes, in_flight, warp, site, lane, at] = touch;
-        const EmuSite &own = kernel_.sites[site], &other = kernel_.sites[cell.write.site];
-        if (!can_be_late(other) || other.order & EMU_RELEASE || own.order & EMU_GUESS) return;
-        bool is_of_other = cell.write.block != number_ && !comes_after(cell.write, warp, lane);
-        bool is_sum = other.kind == EMU_ATOMIC && other.atomic_form & EMU_ADDS;
-        if (writes && !(own.atomic_form & EMU_AWAITED)) {
-            if (is_of_other && is_sum && cell.write.site == site) check_.note_sum(site, cell.write);
-        } else if (is_of_other && now.strong && meets_in_scope(cell.write, now)) {
-            check_.meet_strong({warp, site, lane, at, number_, cell.write, true, false});
-        } else if (const Trace &before = check_.summed_with(cell.write.site);
-                   is_sum && !before.empty() && before.block != number_) {
-            check_.meet_strong({warp, site, lane, at, number_, before, true, false});
-        }
-    }
-
-    // True for a race, which is reported: once for each access of a lane is enough.
-    bool touch(const Touch &touch) {
-        const auto &[cell, now, writes, in_flight, warp, site, lane, at] = touch;
-        const Trace *race = nullptr;
-        if (cell.write.strong && !home_of(warp, at)) meet_strong(touch);
-        auto meets = [&](const Trace &then) {
-            if (&then == &cell.write && in_flight && kernel_.sites[then.site].order & EMU_LATER) return !then.empty();
-            if (then.empty() || (then.strong && now.strong && meets_in_scope(then, now)) ||
-                comes_after(then, warp, lane))
-                return false;
-            // Which lane of a warp has the last word is not known on hardware either, but one of them has it.
-            return !(&then == &cell.write && writes && then.site == now.site && then.block == now.block &&
-                     then.thread / 32 == now.thread / 32);
-        };
-        if (meets(cell.write))
-            race = &cell.write;
-        else if (writes && meets(cell.read))
-            race = &cell.read;
-        else if (writes && meets(cell.other))
-            race = &cell.other;
-        if (race)
-            check_.meet({warp, site, lane, at, number_, *race, race == &cell.write, race == &cell.write && in_flight});
-        if (writes) {
-            cell.write = now;
-            cell.read = cell.other = {};
-        } else if (cell.read.empty() || comes_after(cell.read, warp, lane) ||
-                   (of_one_warp(cell.read, now) && !cell.other.empty() && !of_one_warp(cell.other, now))) {
-            cell.read = now;
-        } else {
-            cell.other = now;
-        }
-        return race != nullptr;
-    }
-
-    // Whether the scope of each of two strong accesses holds the other's thread.
-    bool meets_in_scope(const Trace &one, const Trace &other) const {
-        return one.block == other.block ||
-               !((kernel_.sites[one.site].order | kernel_.sites[other.site].order) & EMU_BLOCK);
-    }
-
-    static bool of_one_warp(const Trace &a, const Trace &b) {
-        return a.block == b.block && a.thread / 32 == b.thread / 32;
     }
 
     template <class Visit>
@@ -381,7 +322,9 @@ private:
 
     RaceCheck &check_;
     BlockClocks clocks_;
+    MetAccesses met_accesses_;
     Cells shared_;
+    RaceCheck::SharedOfBlock *known_to_others_;
     std::vector<bool>
         in_flight_;  // of the words of shared memory: a copy into it has not landed. Empty until there is a copy
     const EmuKernel &kernel_;

@@ -15,6 +15,7 @@
 
 #include "api/errors.h"
 #include "api/modules.h"
+#include "checks/used_results.h"
 #include "driver/call.h"
 #include "exec/memory.h"
 #include "exec/virtual_memory.h"
@@ -130,7 +131,8 @@ void note_error(cudaError_t error) {
     // Every call fails after a sticky error: the first one says it.
     if ((is_sticky && sticky_is_noted.exchange(true)) || explained++ >= max_explained) return;
     std::string call;
-    std::string frames = program_frames(&call);
+    Frames walk = walk_frames();
+    std::string frames = program_frames(walk, &call);
     if (call == "__cudaLaunchKernel") call = "cudaLaunchKernel";
     std::lock_guard lock(calls_mutex);
     auto [site, fresh] = sites.try_emplace({call, frames, error}, noted.size());
@@ -147,6 +149,7 @@ void note_error(cudaError_t error) {
     entry.frames = std::move(frames);
     noted.push_back({entry.id, error, this_thread(), false});
     report().add_call_error(std::move(entry));
+    if (uses_result(walk)) mark_looked(noted.back());
 }
 
 void note_error_query() {

@@ -1,5 +1,5 @@
-// Failed calls of the runtime API: why each failed, which call in the program it was, whether the program ever queried
-// the error. Also leaks: allocations that the program never freed.
+// Failed calls of the runtime API: why each failed, which call in the program it was, whether the program looked at the
+// result or ever asked about the error. Also leaks: allocations that the program never freed.
 #pragma once
 
 #include <cuda_runtime_api.h>

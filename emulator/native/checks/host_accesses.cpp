@@ -27,7 +27,8 @@ struct OpenPages {
     static constexpr unsigned most = 4;
     uint64_t pages[most];
     unsigned count = 0;
-    uint64_t retried = 0;  // the last address that was found accessible
+    // The last address at which this thread faulted though it should not, and how often pages had been opened then.
+    uint64_t retried = 0, openings_then = 0;
 };
 thread_local OpenPages open_pages;
 
@@ -179,6 +180,7 @@ void HostAccesses::protect(bool on) {
     if (on == is_protected_ || (on && !handles_faults())) return;
     if (on) sort_pages();
     is_protected_ = on;
+    if (!on) ++openings_;
     for (size_t first = 0; first < pages_.size();) {
         const Page &page = pages_[first];
         size_t last = first + 1;
@@ -216,14 +218,15 @@ bool HostAccesses::note(uint64_t address, uint64_t instruction, bool writes, boo
         Lock lock(*this);
         Page *page = is_sorted_ ? find(number) : nullptr;
         if (!page || !is_protected_ || page->hits == most_hits) {
-            // Another thread has opened it meanwhile, or something else is wrong with it.
-            bool is_new = open_pages.retried != address;
+            // Another thread has opened it since the fault, or something else is wrong with it: then the same access
+            // faults again though nothing was opened between.
+            bool may_pass = open_pages.retried != address || open_pages.openings_then != openings_;
             open_pages.retried = address;
-            return is_new;
+            open_pages.openings_then = openings_;
+            return may_pass;
         }
         is_known = !is_of_host || site_of(instruction) != no_site || noted_.sites.size() == max_sites;
     }
-    open_pages.retried = 0;
     Site site{instruction, {}};
     if (!is_known) site.frames = walk_frames();
     Lock lock(*this);
@@ -238,6 +241,7 @@ bool HostAccesses::note(uint64_t address, uint64_t instruction, bool writes, boo
     if (page->hits < most_hits) ++page->hits;
     if (page->hits == most_hits || open_pages.count == OpenPages::most) {
         page->hits = most_hits;
+        ++openings_;
     } else {
         open_pages.pages[open_pages.count++] = number;
     }

@@ -73,6 +73,7 @@ private:
     std::atomic_flag busy_ =
         ATOMIC_FLAG_INIT;  // signal handlers may wait for it: nobody touches watched memory meanwhile
     bool follows_ = false, is_paused_ = false, is_protected_ = false, is_sorted_ = true;
+    uint64_t openings_ = 0;  // how often pages were opened for more than one access
     std::vector<Page> pages_;
     std::shared_ptr<const MemoryView> watched_;  // by watch_all()
     Noted noted_;

@@ -31,6 +31,7 @@ public:
 
     void start(uint64_t) override {
         shared_.clear();
+        kept_.clear();
         if (has_local_) local_.clear();
         if (kernel_.reserved_shared_bytes) shared_.mark(0, kernel_.reserved_shared_bytes);
     }
@@ -66,6 +67,16 @@ public:
         }
     }
 
+    void use(const WarpContext &warp, uint32_t lanes, const uint16_t *origin) override {
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t lane = __builtin_ctz(lanes), index = origin[lane] - 1u;
+            auto it = kept_.find({warp.warp_id * 32 + lane, index});
+            if (it == kept_.end()) continue;  // has been reported
+            check_.report_read(warp, index, lane, it->second.address, it->second.unwritten, it->second.where);
+            kept_.erase(it);
+        }
+    }
+
     void written_from_outside(uint64_t address, uint32_t size) override {
         uint64_t offset = address - window_;
         if (offset < window_bytes_ && size <= window_bytes_ - offset) shared_.mark(offset, size);
@@ -78,18 +89,29 @@ private:
         if (reads && !written.has(offset, site.size)) {
             // What is copied, or one number, and written in part is a structure with padding between its members, as a
             // rule.
-            bool in_part = !written.has_none(offset, site.size);
+            bool is_kept = false, in_part = !written.has_none(offset, site.size);
             for (uint32_t i = 0; i < site.size; i += site.element_size) {
                 if (!written.has_none(offset + i, site.element_size)) continue;
                 if (in_part && site.copied >> i / site.element_size & 1) continue;
-                check_.report_read(warp, index, lane, at, at + i, where);
-                break;
+                if (!warp.unwritten) {
+                    check_.report_read(warp, index, lane, at, at + i, where);
+                    break;
+                }
+                if (!is_kept) kept_[{warp.warp_id * 32 + lane, index}] = {at, at + i, where};
+                is_kept = true;
+                warp.unwritten[i / site.element_size] |= 1u << lane;
             }
         }
         if (site.kind != EMU_LOAD) written.mark(offset, site.size);
     }
 
+    struct Read {
+        uint64_t address, unwritten;
+        Where where;
+    };
+
     InitCheck &check_;
+    std::map<std::pair<uint32_t, uint32_t>, Read> kept_;  // by thread and site: what has not been used yet
     const MemoryView &memory_;
     const EmuKernel &kernel_;
     WrittenBytes shared_;

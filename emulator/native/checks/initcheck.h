@@ -1,6 +1,7 @@
 // initcheck: reads of memory that nothing has written: shared memory, allocations, and local arrays.
 //
-// A read of a local array is noted only: compilers read some early, and drop the value.
+// What a load reads is reported where it is used (emulator/jit/origins.py): compilers and libraries read some early,
+// and drop the value. Such reads of local arrays are noted only.
 #pragma once
 
 #include <cstdint>

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "checks/block_races.h"
+#include "checks/child_races.h"
 #include "checks/faults.h"
 #include "checks/lanes_apart.h"
 #include "checks/late_stores.h"
 #include "checks/task_races.h"
 #include "exec/block.h"
+#include "exec/child_launches.h"
 #include "exec/scheduler.h"
 #include "report/symbol_names.h"
 
@@ -24,6 +26,7 @@ RaceCheck::RaceCheck(Launch &launch)
       noted_conflicts_(launch.kernel->site_count),
       read_constants_(launch.kernel->site_count),
       noted_strong_(launch.kernel->site_count),
+      noted_visits_(launch.kernel->site_count),
       summed_with_(launch.kernel->site_count) {}
 
 bool RaceCheck::is_first_constant(uint32_t site) {
@@ -79,6 +82,12 @@ void RaceCheck::meet_strong(const Meeting &meeting) {
     const std::string &kernel = launch_.kernel->name;
     if (meeting.other.block != meeting.block) {
         note_racing_store(kernel, written);
+        if (!lacks_fence(meeting.other, meeting.other.clock + 1)) {
+            return report().add_fault(
+                explanation_of(meeting, "unordered blocks",
+                               "nothing makes it wait for that block: leave this to the block that is the last one "
+                               "done, by an atomic count behind a __threadfence(), or to a second kernel"));
+        }
         return report().add_fault(
             explanation_of(meeting, "access without a fence",
                            "no __threadfence() behind that write lets others see it before what its thread writes "
@@ -107,6 +116,20 @@ void RaceCheck::conflict(const WarpContext &warp, uint32_t index, uint32_t lane,
     report().add_fault(std::move(fault));
 }
 
+void RaceCheck::outlive(const Visit &visit) {
+    if (noted_visits_[visit.site]) return;
+    noted_visits_[visit.site] = true;
+    const WarpContext *home = home_of(*visit.warp, visit.address);
+    Location location = shared_location(*home, visit.address);
+    Fault fault = fault_at({visit.warp, &launch_.kernel->sites[visit.site], visit.lane, visit.address});
+    fault.kind = "race on shared memory";
+    fault.allocation = location.name;
+    fault.message = fault.kind + " at " + where(fault) + ": it " + (fault.is_write ? "writes" : "reads") + " " +
+                    location.text + " of block " + triple(home->ctaid) +
+                    ", which may have ended: nothing makes that block wait, as cluster.sync() before its end would";
+    report().add_fault(std::move(fault));
+}
+
 void RaceCheck::decide() {
     for (const Pending &it : pending_) {
         bool changed = !it.size || std::memcmp(it.before, reinterpret_cast<const void *>(it.address), it.size) != 0;
@@ -118,6 +141,34 @@ void RaceCheck::decide() {
         tell(*it.race);
     }
     pending_.clear();
+    keep_silent();
+}
+
+void RaceCheck::note_store(const Cell &cell, const Trace &store, uint64_t address, uint32_t size) {
+    if (observe_settings().tell_silent || silent_.size() >= max_silent) return;
+    const Trace *change = last_change(cell);
+    Trace before = change ? *change : cell.write;
+    // Another lane may be about to store there, too.
+    bool is_own = cell.write.site == store.site && cell.write.block == store.block && cell.write.clock == store.clock;
+    for (size_t i = 0; is_own && i < stored_.size(); ++i) {
+        if (stored_[i].cell == &cell) before = stored_[i].before;
+    }
+    Stored &stored = stored_.emplace_back(Stored{&cell, before, store, address, size, {}});
+    std::memcpy(stored.bytes, reinterpret_cast<const void *>(address), size);
+}
+
+void RaceCheck::keep_silent() {
+    for (const Stored &it : stored_) {
+        if (std::memcmp(it.bytes, reinterpret_cast<const void *>(it.address), it.size) == 0)
+            silent_[it.cell] = {it.now, it.before};
+    }
+    stored_.clear();
+}
+
+const Trace *RaceCheck::last_change(const Cell &cell) const {
+    auto found = silent_.find(&cell);
+    bool is_last = found != silent_.end() && std::memcmp(&found->second.store, &cell.write, sizeof cell.write) == 0;
+    return is_last ? &found->second.change : nullptr;
 }
 
 void RaceCheck::tell(Race &race) {
@@ -149,9 +200,9 @@ void RaceCheck::note_silent(Race &race, bool sets_flag) {
     tell(race);
 }
 
-bool RaceCheck::lacks_fence(const Trace &other) const {
+bool RaceCheck::lacks_fence(const Trace &other, Clock from) const {
     auto found = unfenced_.find(other.block);
-    return found != unfenced_.end() && found->second[other.thread / 32] >= other.clock;
+    return found != unfenced_.end() && found->second[other.thread / 32] >= from;
 }
 
 std::string RaceCheck::missing_between(const Meeting &meeting) const {
@@ -168,7 +219,7 @@ std::string RaceCheck::missing_between(const Meeting &meeting) const {
     if (meeting.other.strong && site.order & EMU_STRONG && (site.order | other.order) & EMU_BLOCK)
         return "one of the two is atomic for threads of its own block only: use the function without _block";
     if (home_of(meeting.warp, meeting.address)) return "nothing orders the two, as cluster.sync() would";
-    if (meeting.other_writes && lacks_fence(meeting.other))
+    if (meeting.other_writes && lacks_fence(meeting.other, meeting.other.clock))
         return "nothing orders the two: no __threadfence() stands between the write and the atomic behind it";
     return "nothing orders the two";
 }

@@ -45,6 +45,8 @@ public:
     void note_unfenced(uint64_t block, const Clock *upto, uint32_t warps) {
         unfenced_[block].assign(upto, upto + warps);
     }
+    // Whether the other block wrote by a strong access at that time or later, and there was no fence between.
+    bool lacks_fence(const Trace &other, Clock from) const;
     // `lane` and `other` are about to store different values to one address.
     void conflict(const WarpContext &warp, uint32_t site, uint32_t lane, uint32_t other, uint64_t address);
     // Whether nothing in constant memory was read there before.
@@ -54,12 +56,31 @@ public:
     bool is_noted(uint32_t site) const { return noted_conflicts_[site]; }
     // The write that was about to happen has happened.
     void settle() {
-        if (!pending_.empty()) decide();
+        if (!pending_.empty() || !stored_.empty()) decide();
     }
+    // A plain store to `size` bytes is about to happen, of which this is a cell.
+    void note_store(const Cell &cell, const Trace &store, uint64_t address, uint32_t size);
+    // The last write that changed the cell, if the last one of all changed nothing: who reads there meets that. Empty
+    // where no write of this launch changed it. Null if the last one did.
+    const Trace *last_change(const Cell &cell) const;
 
     GlobalCells global;
-    // Of each block that is there, for the others of its cluster.
-    std::unordered_map<const BlockContext *, Cells *> shared_of;
+    // The last access of a warp to the shared memory of another block of its cluster.
+    struct Visit {
+        const WarpContext *warp;
+        uint32_t site, lane;
+        uint64_t address, block;  // the block: whose warp it is
+        Clock clock;
+    };
+    // What is known of a block's shared memory, for the others of its cluster.
+    struct SharedOfBlock {
+        Cells *cells = nullptr;
+        bool has_ended = false;
+        std::unordered_map<const WarpContext *, Visit> visits = {};
+    };
+    std::unordered_map<const BlockContext *, SharedOfBlock> shared_of;
+    // Nothing makes the block that owns the address wait until that access is over.
+    void outlive(const Visit &visit);
     Publications published;
     const bool follows_sites, follows_blocks;  // there are few enough of them
 
@@ -79,21 +100,34 @@ private:
         bool sets_flag;  // both store a constant
         uint8_t before[32];
     };
+    struct Stored {
+        const Cell *cell;
+        Trace before, now;
+        uint64_t address;
+        uint32_t size;
+        uint8_t bytes[32];
+    };
+    // A store that changed nothing, and the last one before it that did.
+    struct SilentStore {
+        Trace store, change;
+    };
+    static constexpr size_t max_silent = 1 << 20;
     void decide();
+    void keep_silent();
     void tell(Race &race);
     void note_silent(Race &race, bool sets_flag);
     Fault explanation_of(const Meeting &meeting, std::string kind, const std::string &missing) const;
     std::string missing_between(const Meeting &meeting) const;
-    // Whether the other block wrote by a strong access afterwards, and there was no fence between.
-    bool lacks_fence(const Trace &other) const;
 
     Launch &launch_;
     std::map<std::tuple<uint32_t, uint32_t, bool>, Race>
         races_;  // by the two sites, and whether it is in shared memory
     std::vector<Pending> pending_;
-    std::vector<bool> noted_conflicts_, read_constants_, noted_strong_;  // by site
-    std::vector<Trace> summed_with_;                                     // by site
-    std::unordered_map<uint64_t, std::vector<Clock>> unfenced_;          // by block
+    std::vector<Stored> stored_;
+    std::unordered_map<const Cell *, SilentStore> silent_;  // what is no longer a cell's write is out of date
+    std::vector<bool> noted_conflicts_, read_constants_, noted_strong_, noted_visits_;  // by site
+    std::vector<Trace> summed_with_;                                                    // by site
+    std::unordered_map<uint64_t, std::vector<Clock>> unfenced_;                         // by block
 };
 
 }  // namespace emu

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,7 +83,9 @@ cudaError_t entry_point(const char *symbol, void **function, unsigned version,
                         cudaDriverEntryPointQueryResult *status) {
     if (!symbol || !function) return fail(cudaErrorInvalidValue);
     std::string_view name = symbol;
-    bool is_allowed = in_session() || name == "cuTensorMapEncodeTiled" || name == "cuTensorMapReplaceAddress";
+    constexpr std::string_view allowed[] = {"cuTensorMapEncodeTiled", "cuTensorMapEncodeIm2col",
+                                            "cuTensorMapReplaceAddress"};
+    bool is_allowed = in_session() || std::find(std::begin(allowed), std::end(allowed), name) != std::end(allowed);
     void *found = is_allowed ? find_form(symbol, static_cast<int>(version)) : nullptr;
     *function = found;
     if (status) *status = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

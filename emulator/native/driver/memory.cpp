@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "api/managed.h"
 #include "api/pools.h"
 #include "driver/call.h"
 #include "exec/memory.h"
@@ -15,8 +16,6 @@ void **pointer_to(CUdeviceptr *out) { return reinterpret_cast<void **>(out); }
 void *pointer(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
 
 bool is_of_host(MemoryKind kind) { return kind == MemoryKind::pinned_host || kind == MemoryKind::registered_host; }
-
-bool is_managed(MemoryKind kind) { return kind == MemoryKind::managed || kind == MemoryKind::managed_variable; }
 
 template <class Value>
 cudaError_t give(void *out, Value value) {
@@ -185,6 +184,12 @@ EMU_FORWARD(cuMemPrefetchAsync, cudaMemPrefetchAsync,
 EMU_FORWARD(cuMemAdvise, cudaMemAdvise, (CUdeviceptr address, size_t size, CUmem_advise advice, CUmemLocation location),
             (pointer(address), size, static_cast<cudaMemoryAdvise>(advice), location_of(location)))
 EMU_PER_THREAD_STREAM(cuMemPrefetchAsync_v2, _ptsz);
+EMU_FORWARD(cuMemRangeGetAttribute, cudaMemRangeGetAttribute,
+            (void *out, size_t bytes, CUmem_range_attribute which, CUdeviceptr address, size_t size),
+            (out, bytes, static_cast<cudaMemRangeAttribute>(which), pointer(address), size))
+EMU_FORWARD(cuMemRangeGetAttributes, cudaMemRangeGetAttributes,
+            (void **out, size_t *bytes, CUmem_range_attribute *which, size_t count, CUdeviceptr address, size_t size),
+            (out, bytes, reinterpret_cast<cudaMemRangeAttribute *>(which), count, pointer(address), size))
 
 // Pools, whose attributes and properties have the runtime's numbers and layout.
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "checks/lanes_apart.h"
 #include "exec/memory.h"
 #include "exec/round_up.h"
+#include "exec/semantics.h"
 #include "report/symbol_names.h"
 
 using emu::Progress;
@@ -127,6 +129,7 @@ void BlockContext::start_alone(uint64_t number) {
     for (auto &products : products_) products = {};
     pass_ = 0;
     gives_way_ = only_waits_ = false;
+    patience_ = fuel_per_turn;
     uint32_t ctaid[3] = {static_cast<uint32_t>(number % launch.grid[0]),
                          static_cast<uint32_t>(number / launch.grid[0] % launch.grid[1]),
                          static_cast<uint32_t>(number / launch.grid[0] / launch.grid[1])};
@@ -141,6 +144,7 @@ void BlockContext::start_alone(uint64_t number) {
         warp.instructions = 0;
         warp.turn = 0;
         warp.at_loop_head = warp.only_waits = warp.polled = false;
+        std::fill_n(warp.looked_at, WarpContext::looked_at_count, 0);
         std::copy_n(ctaid, 3, warp.ctaid);
         warp.ahead = launch.lanes_apart ? emu::lanes_ahead(launch.seed, number, w) : 0;
         if (warp.lane_count < 32 || warp.ahead) {
@@ -151,6 +155,7 @@ void BlockContext::start_alone(uint64_t number) {
         warp.done = false;
         warp.waiting = false;
         warp.gives_way = true;
+        if (launch.kernel->observed) std::memset(warp.registers, 0, launch.kernel->register_bytes);
     }
     for (auto &observer : observers) observer->start(number);
 }
@@ -208,11 +213,13 @@ bool BlockContext::run_warp(Warp &warp, int32_t turn, bool *spun) {
     bool gives_way = warp.gives_way && may_give_way_ && !runs_ahead_;
     warp.fuel = gives_way ? 0 : turn;
     uint64_t before = warp.instructions;
+    uint32_t looks = warp.looks;
     warp.polled = false;
     bool is_watched = !observers.empty() && launch.kernel->polling_count;
     int32_t status = is_watched ? run_watched(warp) : observers.empty() ? run_functions(warp) : run_observed(warp, 1);
     warp.gives_way = false;
     unreported_instructions += warp.instructions - before;
+    looks_ += warp.looks - looks;
     switch (status) {
     case EMU_DONE: warp.done = true; return true;
     case EMU_BARRIER:
@@ -235,9 +242,16 @@ void BlockContext::trap(const Warp &warp) {
     launch.stop(cudaErrorLaunchFailure, "trap in " + emu::readable_name(launch.kernel->name) + source_line + cause);
 }
 
+// The less comes of a block's turns, the shorter they are: thousands of blocks may wait for one.
+Progress BlockContext::end_turn() {
+    patience_ = looks_ ? std::max(patience_ / 2, emu::fuel_of_look) : fuel_per_turn;
+    return Progress::spun;
+}
+
 Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
     std::vector<uint32_t> order;
     runs_ahead_ = limits.runs_ahead;
+    looks_ = 0;
     if (limits.shuffled) {
         order.resize(warp_count_);
         std::iota(order.begin(), order.end(), 0);
@@ -249,6 +263,7 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
             for (uint32_t i = warp_count_; i > 1; --i) std::swap(order[i - 1], order[draw() % i]);
             turn = 1 << draw() % 12;
         }
+        if (observers.empty()) turn = std::min(turn, patience_);
         bool moved = false, spun = false, left = false, has_worked = false, all_poll = true;
         for (uint32_t i = 0; i < warp_count_; ++i) {
             Warp &warp = warps_[limits.shuffled ? order[i] : i];
@@ -271,9 +286,12 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
         bool turn_is_over =
             unreported_instructions > instructions_per_turn && launch.takes_turns.load(std::memory_order_relaxed);
         if (std::exchange(gives_way_, false) || turn_is_over) return Progress::gave_way;
+        if (stops_after && !--stops_after) return end_turn();
         if (released) {
-            // Loops with barriers have to give way sometimes as well, for the limits' sake.
-            if (unreported_instructions > 1 << 20) return Progress::spun;
+            // Loops with barriers have to give way sometimes as well: for the limits' sake, and where they wait for
+            // other blocks.
+            bool looks = observers.empty() && int64_t{looks_} * emu::fuel_of_look >= patience_;
+            if (looks || unreported_instructions > 1 << 20) return end_turn();
             continue;
         }
         bool is_idle = all_poll && !moved && spun && cluster_->progress() == last_progress_;
@@ -282,6 +300,6 @@ Progress BlockContext::advance_alone(const emu::SchedulerLimits &limits) {
         if (moved) continue;
         if (!spun) return Progress::deadlock;
         // Observed warps have their turns in slices: together they are as long.
-        if (observers.empty() || only_waits_ || ++slices >= turn) return Progress::spun;
+        if (observers.empty() || only_waits_ || ++slices >= turn) return end_turn();
     }
 }

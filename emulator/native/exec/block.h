@@ -69,7 +69,8 @@ public:
     // For accesses that must not happen; 32 bytes are used at a time.
     alignas(64) uint8_t scratch[64];
     uint64_t unreported_instructions = 0;
-    uint32_t arrived_at = 0;  // the barriers where some thread has arrived, a bit each
+    uint32_t stops_after = 0;  // after so many steps of its warps its turn ends; 0: as ever
+    uint32_t arrived_at = 0;   // the barriers where some thread has arrived, a bit each
     std::vector<std::unique_ptr<emu::BlockObserver>> observers;
 
     // What it takes from global memory, other blocks might have taken: on a GPU all run at once. Soon others have their
@@ -125,6 +126,7 @@ public:
 
 private:
     bool run_warp(emu::Warp &warp, int32_t turn, bool *spun);
+    emu::Progress end_turn();
     int32_t run_functions(emu::Warp &warp);
     int32_t run_observed(emu::Warp &warp, int32_t loop_heads);
     int32_t run_watched(emu::Warp &warp);
@@ -148,6 +150,9 @@ private:
     uint32_t warp_count_, rank_;
     bool may_give_way_, runs_ahead_ = false;
     bool gives_way_ = false, only_waits_ = false;
+    // Fuel of a turn's warps, less and less where all that comes of it are looks at memory; looks of the current turn.
+    int32_t patience_ = 0;
+    uint32_t looks_ = 0;
     uint32_t shared_bytes_;
     uint64_t number_ = 0, pass_ = 0;
     size_t memory_bytes_;

@@ -122,6 +122,8 @@ Progress BlockContext::advance(const emu::SchedulerLimits &limits) {
         if (launch.stopped()) return Progress::finished;
         if (progress == Progress::finished) {
             block.ended_ = true;
+            // On hardware it may be another block's by now.
+            std::fill_n(block.shared_, shared_bytes_, emu::garbage);
             cluster_->note_progress();
             cluster_->look();
             continue;

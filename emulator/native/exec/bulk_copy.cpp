@@ -16,10 +16,7 @@ namespace emu {
 namespace {
 
 void reduce(uint32_t code, uint64_t to, const uint8_t *from, uint32_t bytes) {
-    uint32_t type = code >> 4 & 15;
-    uint32_t width = type == ATOM_F16 || type == ATOM_BF16                      ? 2
-                     : type == ATOM_U64 || type == ATOM_S64 || type == ATOM_F64 ? 8
-                                                                                : 4;
+    uint32_t width = atomic_width(code);
     for (uint32_t at = 0; at + width <= bytes; at += width) {
         uint64_t address[32] = {to + at}, operand[32] = {}, old[32];
         std::memcpy(operand, from + at, width);
@@ -28,6 +25,10 @@ void reduce(uint32_t code, uint64_t to, const uint8_t *from, uint32_t bytes) {
 }
 
 void land(BulkCopy &copy) {
+    if (copy.mbarrier && copy.code != ~0u) {
+        reduce(copy.code, copy.window + copy.offset, copy.image.data(), copy.size);
+        return;
+    }
     if (copy.mbarrier) {
         uint8_t *window = reinterpret_cast<uint8_t *>(copy.window);
         for (uint32_t at = 0; at < copy.size; at += bulk_piece) {
@@ -165,6 +166,27 @@ void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, 
         copy.code = code;
         tell(warp, l, {store_site, to[l], size[l], BulkStage::global_write});
         warp->block->cluster().copies.issue_store(std::move(copy));
+    }
+}
+
+void emu_store_async(WarpContext *warp, uint32_t store_site, uint32_t barrier_site, uint32_t lanes, uint64_t *to,
+                     uint64_t *mbarrier, const uint8_t *values, uint32_t width, uint32_t code) {
+    check(warp, store_site, lanes, to);
+    check(warp, barrier_site, lanes, mbarrier);
+    uint32_t size = warp->kernel->sites[store_site].size;
+    for (; lanes; lanes &= lanes - 1) {
+        uint32_t l = static_cast<uint32_t>(__builtin_ctz(lanes));
+        if (window_of(warp, to[l]) != window_of(warp, mbarrier[l])) {
+            return refuse_copy(warp, store_site, l, to[l], cudaErrorIllegalInstruction,
+                               "its mbarrier lies in the shared memory of another block");
+        }
+        BulkCopy copy{warp->block, warp->warp_id, l, store_site, store_site, 0, 0, size, 0};
+        for (uint32_t at = 0; at < size; at += width) {
+            const uint8_t *element = values + (at / width * 32 + l) * width;
+            copy.image.insert(copy.image.end(), element, element + width);
+        }
+        copy.code = code;
+        copy_to_shared(warp, l, std::move(copy), to[l], mbarrier[l], nullptr);
     }
 }
 

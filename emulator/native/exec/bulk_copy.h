@@ -1,6 +1,6 @@
-// cp.async.bulk and its tensor forms. Bytes reach shared memory when somebody tests the mbarrier that counts them;
-// shared memory is read for a copy to global memory when its group is waited for, or its block ends. So a missing wait
-// shows, as it does on a GPU.
+// cp.async.bulk and its tensor forms, st.async and red.async. Bytes reach shared memory when somebody tests the
+// mbarrier that counts them; shared memory is read for a copy to global memory when its group is waited for, or its
+// block ends. So a missing wait shows, as it does on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,9 @@ struct BulkCopy {
     std::vector<uint8_t> image = {};
     // To global memory.
     std::vector<GlobalRun> runs = {};
-    uint32_t code = ~0u;  // of emu_atomic; ~0: plain
     uint32_t group = 0;
+    // Either way.
+    uint32_t code = ~0u;  // of emu_atomic; ~0: plain
 };
 
 // What is on its way in one cluster.

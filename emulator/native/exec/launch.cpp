@@ -181,6 +181,17 @@ struct Ready {
     }
 };
 
+cudaError_t execute(const Ready &ready);
+
+// The work of a launch. It tells what it was made of.
+struct KernelWork {
+    const void *handle;
+    Ready ready;
+    mutable std::vector<void *> arguments = {};  // where each lies in `ready`
+
+    cudaError_t operator()() const { return execute(ready); }
+};
+
 cudaError_t execute(const Ready &ready) {
     if (cudaError_t error = sticky()) return error;
     LaunchPause one_at_a_time;
@@ -272,7 +283,7 @@ cudaError_t make_ready(Function &function, const LaunchShape &wanted, bool coope
         return refuse_shape(function, error, limit);
     const uint32_t block[3] = {shape.block.x, shape.block.y, shape.block.z};
     const EmuKernel *kernel = nullptr;
-    if (cudaError_t error = compile(function, block, observe_settings().any(), &kernel)) {
+    if (cudaError_t error = compile(function, block, observe_settings().extent(), &kernel)) {
         return refuse(function, error);
     }
     Registers registers{cooperative ? count_registers(function, false) : 0,
@@ -302,8 +313,21 @@ cudaError_t prepare_launch(const void *handle, const LaunchShape &shape, const A
         const void *from = arguments.each ? arguments.each[i] : static_cast<const uint8_t *>(arguments.packed) + offset;
         std::memcpy(ready.params.data() + offset, from, size);
     }
-    *out = [ready = std::move(ready)] { return execute(ready); };
+    *out = KernelWork{handle, std::move(ready)};
     return cudaSuccess;
+}
+
+bool launch_of(const Work &work, const void **function, LaunchShape *shape, void ***arguments) {
+    const KernelWork *it = work.target<KernelWork>();
+    if (!it) return false;
+    *function = it->handle;
+    *shape = it->ready.shape;
+    const EmuKernel &kernel = *it->ready.kernel;
+    it->arguments.resize(kernel.param_count);
+    for (uint32_t i = 0; i < kernel.param_count; ++i)
+        it->arguments[i] = const_cast<uint8_t *>(it->ready.params.data()) + kernel.param_offsets[i];
+    *arguments = it->arguments.data();
+    return true;
 }
 
 cudaError_t launch_configured(const cudaLaunchConfig_t &config, const void *function, const Arguments &arguments) {

@@ -38,6 +38,9 @@ cudaError_t launch_configured(const cudaLaunchConfig_t &config, const void *func
 cudaError_t prepare_launch(const void *function, const LaunchShape &shape, const Arguments &arguments, bool cooperative,
                            Work *out);
 
+// What prepare_launch() was given; false for other work. The arguments stay while the work does.
+bool launch_of(const Work &work, const void **function, LaunchShape *shape, void ***arguments);
+
 struct Function;
 
 // Whether a kernel may launch that one so; `*limit` says which limit it is beyond. On any thread.

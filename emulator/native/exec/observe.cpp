@@ -1,5 +1,6 @@
 #include "exec/observe.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -66,15 +67,17 @@ bool StoredValues::differ(uint32_t lane, uint32_t other) const {
     return false;
 }
 
-void observe_change(const WarpContext &warp, uint32_t lanes, const uint64_t *address, const void *before,
-                    uint32_t size) {
+bool has_changed(uint32_t lanes, const uint64_t *address, const void *before, uint32_t size) {
     auto *old = static_cast<const uint8_t *>(before);
     bool is_same = true;
     for (; is_same && lanes; lanes &= lanes - 1) {
         uint32_t lane = static_cast<uint32_t>(__builtin_ctz(lanes));
         is_same = std::memcmp(reinterpret_cast<const void *>(address[lane]), old + size_t{lane} * size, size) == 0;
     }
-    if (is_same) return;
+    return !is_same;
+}
+
+void observe_change(const WarpContext &warp) {
     for (auto &observer : warp.block->observers) observer->change(warp);
 }
 
@@ -86,6 +89,20 @@ __attribute__((visibility("default"))) void emu_observe(WarpContext *warp, uint3
                                                         const uint64_t address[32]) {
     if (!mask) return;
     for (auto &observer : warp->block->observers) observer->access(*warp, site, mask, address);
+}
+
+__attribute__((visibility("default"))) void emu_observe_load(WarpContext *warp, uint32_t site, uint32_t mask,
+                                                             const uint64_t address[32], uint32_t *unwritten) {
+    const EmuSite &it = warp->kernel->sites[site];
+    std::fill_n(unwritten, it.size / it.element_size, 0);
+    warp->unwritten = unwritten;
+    emu_observe(warp, site, mask, address);
+    warp->unwritten = nullptr;
+}
+
+__attribute__((visibility("default"))) void emu_observe_use(WarpContext *warp, uint32_t mask,
+                                                            const uint16_t origin[32]) {
+    for (auto &observer : warp->block->observers) observer->use(*warp, mask, origin);
 }
 
 __attribute__((visibility("default"))) void emu_observe_store(WarpContext *warp, uint32_t site, uint32_t mask,

@@ -54,6 +54,8 @@ public:
     // `mask` is not 0. `address` has the host addresses that those lanes mean, before the access and before any check
     // of them.
     virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
+    // The lanes use what they read at the sites before these, which had not been written (WarpContext::unwritten).
+    virtual void use(const WarpContext &, uint32_t /*mask*/, const uint16_t * /*origin*/) {}
     // Follows access() of a store whose lanes may share an address.
     virtual void store(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/,
                        const StoredValues &) {}
@@ -103,7 +105,7 @@ public:
 struct alignas(4) ObserveSettings {  // atomic without a lock
     bool check_full = false, profile = false;
     bool tell_silent = false;  // also races with stores that change nothing
-    bool any() const { return check_full || profile; }
+    EmuObserved extent() const { return check_full ? EMU_FOLLOWED : profile ? EMU_OBSERVED : EMU_NOT_OBSERVED; }
 };
 
 // Those of launches from now on.
@@ -113,7 +115,9 @@ ObserveSettings observe_settings();
 // The observers that the settings ask for, for a launch of an observed kernel.
 std::vector<std::unique_ptr<Observer>> make_observers(Launch &);
 
-// Tells a block's observers when words of `size` bytes are no longer what they were before the lanes' atomics.
-void observe_change(const WarpContext &, uint32_t lanes, const uint64_t *address, const void *before, uint32_t size);
+// Whether words of `size` bytes are no longer what they were before the lanes' atomics.
+bool has_changed(uint32_t lanes, const uint64_t *address, const void *before, uint32_t size);
+// Tells a block's observers that a warp has changed memory by atomics.
+void observe_change(const WarpContext &);
 
 }  // namespace emu

@@ -4,8 +4,9 @@
 // when those that it runs only spin, up to what the device would hold at a time (and no more than some memory), so that
 // code in which blocks wait for each other goes on as on hardware. Blocks of a profiled launch that may take their work
 // from each other run side by side, as on hardware: as many as the device would hold, each of which executes as much as
-// the others. Warps go on until a barrier, or until their fuel is used up; those of a profiled launch that are seen to
-// wait look once at a time, and their block is not counted among those that execute.
+// the others. Warps go on until a barrier, or until their fuel is used up, of which a further look at the same memory
+// that others may change takes more; a block whose turns end by looks gets shorter ones. Those of a profiled launch
+// that are seen to wait look once at a time, and their block is not counted among those that execute.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -58,6 +59,10 @@ struct Launch {
     // Of an observed kernel: it has used what orders it with host code that runs beside it.
     bool meets_host = false;
     uint64_t seed = 0;  // of the schedule, from which undefined numbers follow too
+    // The block, in the order in which they start, that stops after so many steps until the others have ended or only
+    // wait, as hardware allows: that shows what those do which cannot go on without it. ~0: none.
+    uint64_t late_block = ~uint64_t{0};
+    uint32_t late_after = 0;
 
     // What it is within, where a kernel has launched it, and how many generations below the host's launch.
     LaunchTree *tree = nullptr;

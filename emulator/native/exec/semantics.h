@@ -60,6 +60,7 @@ enum EmuAtomicType : uint32_t {
     ATOM_BF16X2,
     ATOM_B16
 };
+// Of vectors element by element: `operand`, `second` and `old` have 32 values for each element of the site.
 EMU_SEMANTICS void emu_atomic(WarpContext *, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address,
                               const void *operand, const void *second, void *old);
 
@@ -95,14 +96,38 @@ EMU_SEMANTICS void emu_bulk_load(WarpContext *, uint32_t load_site, uint32_t sto
                                  const uint32_t *blocks);
 EMU_SEMANTICS void emu_bulk_store(WarpContext *, uint32_t load_site, uint32_t store_site, uint32_t lanes, uint64_t *to,
                                   uint64_t *from, const uint32_t *size, uint32_t code);
-// The same by a tensor map, of a box at `rank` coordinates: 32 of each.
+// The same by a tensor map, of a box at `rank` coordinates: 32 of each. `offsets` of im2col: 32 of each of the
+// dimensions between; null: it is tiled.
 EMU_SEMANTICS void emu_tensor_load(WarpContext *, uint32_t map_site, uint32_t load_site, uint32_t store_site,
                                    uint32_t barrier_site, uint32_t lanes, uint64_t *to, uint64_t *map,
-                                   const int32_t *coordinates, uint32_t rank, uint64_t *mbarrier,
-                                   const uint32_t *blocks);
+                                   const int32_t *coordinates, uint32_t rank, const uint32_t *offsets,
+                                   uint64_t *mbarrier, const uint32_t *blocks);
 EMU_SEMANTICS void emu_tensor_store(WarpContext *, uint32_t map_site, uint32_t load_site, uint32_t store_site,
                                     uint32_t wide_site, uint32_t lanes, uint64_t *map, const int32_t *coordinates,
-                                    uint32_t rank, uint64_t *from, uint32_t operation);
+                                    uint32_t rank, uint32_t is_im2col, uint64_t *from, uint32_t operation);
+// tensormap.replace: `field` is a TensorMapField; `index` the dimension, where it has one for each.
+enum TensorMapField : uint32_t {
+    FIELD_ADDRESS,
+    FIELD_RANK,
+    FIELD_BOX,
+    FIELD_SIZE,
+    FIELD_STRIDE,
+    FIELD_STEP,
+    FIELD_TYPE,
+    FIELD_INTERLEAVE,
+    FIELD_SWIZZLE,
+    FIELD_FILL,
+    FIELD_ATOMICITY
+};
+EMU_SEMANTICS void emu_tensor_map_replace(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *map, uint32_t field,
+                                          uint32_t index, const uint64_t *value);
+// tensormap.cp_fenceproxy: eight lanes copy 16 bytes each.
+EMU_SEMANTICS void emu_tensor_map_copy(WarpContext *, uint32_t load_site, uint32_t store_site, uint64_t *to,
+                                       uint64_t *from);
+// st.async and red.async: `values` has 32 elements of `width` bytes for each that a lane stores; `code` as above.
+EMU_SEMANTICS void emu_store_async(WarpContext *, uint32_t store_site, uint32_t barrier_site, uint32_t lanes,
+                                   uint64_t *to, uint64_t *mbarrier, const uint8_t *values, uint32_t width,
+                                   uint32_t code);
 EMU_SEMANTICS void emu_bulk_commit(WarpContext *, uint32_t lanes);
 EMU_SEMANTICS void emu_bulk_wait(WarpContext *, uint32_t lanes, uint32_t left);
 
@@ -166,6 +191,8 @@ EMU_SEMANTICS void emu_match64(uint32_t all, uint32_t lanes, const uint64_t *val
 EMU_SEMANTICS void emu_redux(uint32_t code, uint32_t lanes, const uint32_t *value, const uint32_t *mask, uint32_t *out);
 
 namespace emu {
+// What a look at memory that others may change takes of the fuel: as FUEL_OF_LOOK of emulator/jit/ops/load.py.
+constexpr int32_t fuel_of_look = 64;
 // The check of abi.h for all lanes, made here; rewrites the addresses of those that fail.
 void check(WarpContext *, uint32_t site, uint32_t lanes, uint64_t *address);
 // Whether one address is good, going by what the site hit last; false may only mean that it has hit something else.
@@ -173,4 +200,6 @@ bool passes(const WarpContext *, uint32_t site, uint64_t address);
 // What emu_atomic does, without checks.
 void exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const void *operand, const void *second,
               void *out);
+// Bytes of what one such operation changes.
+uint32_t atomic_width(uint32_t code);
 }  // namespace emu

@@ -2,9 +2,11 @@
 #include <immintrin.h>
 #endif
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "exec/half.h"
 #include "exec/observe.h"
@@ -289,7 +291,13 @@ struct BFloat {
 template <class Format>
 uint16_t combine_half(uint32_t operation, uint16_t old, uint16_t operand) {
     if (operation == ATOM_EXCH) return operand;
-    return Format::narrow(combine(operation, Format::widen(old), Format::widen(operand)));
+    float a = Format::widen(old), b = Format::widen(operand);
+    if (operation == ATOM_MIN || operation == ATOM_MAX) {  // as the instructions min and max
+        if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? operand : old;
+        bool is_least = a < b || (a == b && std::signbit(a));
+        return is_least == (operation == ATOM_MIN) ? old : operand;
+    }
+    return Format::narrow(combine(operation, a, b));
 }
 
 // Word: what is exchanged in memory. `next(old word, lane)` gives the new one.
@@ -378,9 +386,49 @@ void emu::exchange(uint32_t code, uint32_t lanes, const uint64_t *address, const
     }
 }
 
+uint32_t emu::atomic_width(uint32_t code) {
+    switch (code >> 4 & 15) {
+    case ATOM_B16:
+    case ATOM_F16:
+    case ATOM_BF16: return 2;
+    case ATOM_U64:
+    case ATOM_S64:
+    case ATOM_F64: return 8;
+    default: return 4;
+    }
+}
+
+namespace {
+
+// What tells a look from the one before: where the lanes look, and what the first of them brings.
+uint64_t look_of(uint32_t lanes, const uint64_t *address, const void *operand, uint32_t width) {
+    if (!lanes) return 0;
+    uint64_t brought = 0, sum = 0;
+    std::memcpy(&brought, static_cast<const uint8_t *>(operand) + std::countr_zero(lanes) * width, width);
+    for (; lanes; lanes &= lanes - 1) sum += address[std::countr_zero(lanes)];
+    return sum + brought * 0x9e3779b97f4a7c15;
+}
+
+}  // namespace
+
 void emu_atomic(WarpContext *warp, uint32_t code, uint32_t site, uint32_t lanes, uint64_t *address, const void *operand,
                 const void *second, void *out) {
     emu::check(warp, site, lanes, address);
-    emu::exchange(code, lanes, address, operand, second, out);
-    if (warp->kernel->polling_count) emu::observe_change(*warp, lanes, address, out, warp->kernel->sites[site].size);
+    uint32_t width = emu::atomic_width(code), of_lanes = 32 * width;
+    const auto *operands = static_cast<const uint8_t *>(operand), *seconds = static_cast<const uint8_t *>(second);
+    auto *old = static_cast<uint8_t *>(out);
+    bool has_changed = false;
+    for (uint32_t n = 0; n * width < warp->kernel->sites[site].size; ++n) {
+        emu::exchange(code, lanes, address, operands + n * of_lanes, seconds + n * of_lanes, old + n * of_lanes);
+        has_changed |= emu::has_changed(lanes, address, old + n * of_lanes, width);
+        for (uint32_t l = 0; l < 32; ++l) address[l] += width;
+    }
+    if (has_changed && warp->kernel->polling_count) emu::observe_change(*warp);
+    // It may wait for another block, as a volatile load does; what is observed tells better whether it does.
+    bool is_shared = code >> 8 & 1;
+    if (has_changed || is_shared || warp->kernel->observed) return;
+    uint64_t look = look_of(lanes, address, operand, width);  // behind all elements, each time
+    if (std::exchange(warp->looked_at[site % WarpContext::looked_at_count], look) != look) return;
+    warp->fuel -= emu::fuel_of_look;
+    ++warp->looks;
 }

@@ -88,7 +88,7 @@ struct CallError {
     std::string call;     // "cudaMemcpy"
     int code = 0;
     std::string frames;        // as program_frames() in checks/call_errors.h
-    bool was_queried = false;  // the program queried the error afterwards
+    bool was_queried = false;  // the program used the result, or asked about the error afterwards
 };
 
 template <class Wire>

@@ -18,6 +18,7 @@ from emulator.jit.critical_path import critical_path
 from emulator.jit.guesses import guesses_of
 from emulator.jit.idempotent import constant_stores
 from emulator.jit.instruction_mix import instruction_mix
+from emulator.jit.origins import followed_registers
 from emulator.jit.polling import polling_of
 from emulator.jit.predication import predicated_block
 from emulator.jit.register_file import lay_out_registers
@@ -235,6 +236,10 @@ def _idempotent(_: Module, kernel: Function) -> Iterator[str]:
     return _marked(kernel, constant_stores(kernel.instructions()), "of a constant")
 
 
+def _origins(module: Module, kernel: Function) -> Iterator[str]:
+    yield from (f"follows {name}" for name in followed_registers(_program(module, kernel)))
+
+
 def _shapes(module: Module, kernel: Function) -> Iterator[str]:
     program = _program(module, kernel)
     shapes = analyse_shapes(program, BLOCK)
@@ -311,6 +316,7 @@ PASSES: dict[str, Callable[[Module, Function], Iterable[str]]] = {
     "provenance": _provenance,
     "guesses": _guesses,
     "idempotent": _idempotent,
+    "origins": _origins,
     "polling": _polling,
     "critical_path": _critical_path,
     "instruction_mix": _instruction_mix,

@@ -12,7 +12,7 @@ import pytest
 from tests.emulated_programs import Run, emulate
 from tests.integration.emulator.driver.conftest import PROGRAMS
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 Program = Callable[[str], Path]
 
@@ -32,6 +32,10 @@ def _examine(folder: Path, *arguments: str | Path) -> Run:
 def _answers(run: Run) -> list[str]:
     assert run.exit_code == 0, run.stdout + run.stderr
     return run.stdout.splitlines()
+
+
+def test_kernel_nodes_and_managed_memory_tell_what_they_were_given(program: Program) -> None:
+    assert _answers(emulate(program("asked"))) == ["PASS"]
 
 
 def test_the_runtime_begins_the_driver_and_shares_its_context(program: Program) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ pytestmark = [
 
 PROGRAMS = Path(__file__).parent / "programs"
 FLAGS = ("-std=c++17", "-g", "-lineinfo")
-RIGHT = ("attention", "cluster_reduction", "cluster_ring", "copy_pipeline", "wgmma_gemm", "wgmma_ring")
+RIGHT = (
+    *("async_stores", "attention", "cluster_reduction", "cluster_ring", "copy_pipeline", "vector_atomics"),
+    *("wgmma_gemm", "wgmma_ring"),
+)
 _PTX = ("-cudart", "shared", "-gencode", "arch=compute_90a,code=compute_90a")
 
 
@@ -66,6 +70,18 @@ def test_blocks_of_a_cluster_race(tmp_path: Path, missing: tuple[str, ...]) -> N
     assert "nothing orders the two, as cluster.sync() would" in message
 
 
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_a_block_that_ends_while_others_read_its_memory(tmp_path: Path, seed: int | None) -> None:
+    options = () if seed is None else ("--schedule", str(seed))
+    run = _examine(tmp_path, "cluster_reduction", "LEAVES_TOO_EARLY", options=options)
+
+    line = _line_of("cluster_reduction", "// from each block")
+    read = f"race on shared memory at {PROGRAMS}/cluster_reduction.cu:{line} in row_sums"
+    (message,) = (text for text in _messages(run) if text.startswith(read))
+    assert re.search(r"of block \(\d+,0,0\), which may have ended", message)
+    assert "as cluster.sync() before its end would" in message
+
+
 def test_a_stage_that_is_read_before_its_copy_is_there(tmp_path: Path) -> None:
     run = _examine(tmp_path, "copy_pipeline", "NO_FULL_WAIT")
 
@@ -84,6 +100,41 @@ def test_a_stage_that_is_overwritten_while_it_is_read(tmp_path: Path) -> None:
     line = _line_of("copy_pipeline", "factor * tile[s][i]")
     read = f"reads at {PROGRAMS}/copy_pipeline.cu:{line}, and there is no barrier"
     assert any(read in text for text in _messages(run))
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_numbers_that_a_block_sends_itself(tmp_path: Path, seed: int | None) -> None:
+    run = _examine(tmp_path, "async_stores", "ITSELF", options=() if seed is None else ("--schedule", str(seed)))
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+def test_numbers_that_are_read_before_they_are_there(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "async_stores", "ITSELF", "NO_WAIT")
+
+    assert run.stdout == "FAIL\n"
+    sent, read = _line_of("async_stores", '"r"(value + 3)'), _line_of("async_stores", "// reads")
+    race = f"race on shared memory at {PROGRAMS}/async_stores.cu:{read} in exchange"
+    (message,) = (text for text in _messages(run) if text.startswith(race))
+    assert f"async_stores.cu:{sent}, and the copy has not been waited for" in message
+
+
+def test_numbers_of_which_too_few_come(tmp_path: Path) -> None:
+    run = _examine(tmp_path, "async_stores", "TOO_FEW_BYTES", check="default")
+
+    assert "its phase still waits for 8 bytes of asynchronous copies" in run.problems["deadlock"]["message"]
+    assert "cudaErrorLaunchTimeout" in run.stdout
+
+
+@pytest.mark.parametrize("mistake", ["NOT_ATOMIC", "READ_EARLY"])
+def test_what_races_with_vector_atomics(tmp_path: Path, mistake: str) -> None:
+    run = _examine(tmp_path, "vector_atomics", mistake)
+
+    text = {"NOT_ATOMIC": "// not atomic", "READ_EARLY": "// nothing orders it"}[mistake]
+    line = _line_of("vector_atomics", text)
+    messages = [text for text in _messages(run) if text.startswith("race on global memory")]
+    assert messages
+    assert all(f"vector_atomics.cu:{line}" in text for text in messages)
 
 
 def test_bytes_that_never_come(tmp_path: Path) -> None:

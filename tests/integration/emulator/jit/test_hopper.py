@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.integration.emulator.jit.assembler import refusal
-from tests.unit.emulator.hopper import clusters, copies, products
+from tests.unit.emulator.hopper import clusters, copies, products, tensor_maps
 from tests.unit.emulator.hopper.device import HEADER, Array
 
 pytestmark = pytest.mark.nvcc
@@ -31,7 +31,8 @@ class _Assembler:
         if refused := refusal(HEADER + text, "sm_90a", self._folder):
             self.refused.append(f"{refused}\n{text}")
 
-    def encoder(self) -> Any:
+    def driver_function(self, name: str) -> Any:
+        assert name.startswith("cuTensorMapEncode")
         return lambda *_: 0
 
 
@@ -44,6 +45,12 @@ def test_the_cases_are_ptx(tmp_path: Path) -> None:
         copies.run_tensor_load(assembler, copy)
     for copy in (*copies.tensor_stores(), *copies.tensor_reductions()):
         copies.run_tensor_store(assembler, copy)
+    for im2col in tensor_maps.im2col_copies():
+        tensor_maps.run_im2col_load(assembler, im2col)
+    for im2col in tensor_maps.im2col_stores():
+        tensor_maps.run_im2col_store(assembler, im2col)
+    for way in tensor_maps.WAYS:
+        tensor_maps.run_made_map(assembler, copies.tensor_copies()[0], way)
     for run in (*copies.SINGLE, clusters.run_cluster):
         run(assembler)
     assert assembler.refused == []

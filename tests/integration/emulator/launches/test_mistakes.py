@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.emulator.launches.conftest import Examine, build, place
 
-pytestmark = pytest.mark.nvcc
+pytestmark = [pytest.mark.nvcc, pytest.mark.exhaustive(by_file=True)]
 
 ADD, SUM = "{ values[threadIdx.x] += by; }", "{ *out = values[0] + values[1]; }"
 

@@ -7,6 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
+from emulator.runtime.runtime import Checks
 from tests.emulated_device import Device
 from tests.integration.emulator.libraries.conftest import Load
 
@@ -47,6 +48,21 @@ def test_block_sort(device: Device, load: Load) -> None:
     expected = np.argsort(-tiles, axis=1, kind="stable")
     np.testing.assert_array_equal(ordered.reshape(BLOCKS, TILE), np.take_along_axis(tiles, expected, 1))
     np.testing.assert_array_equal(origin.reshape(BLOCKS, TILE), expected)
+
+
+@pytest.mark.parametrize("checks", ["default", "full"])
+def test_block_merge_sort(device: Device, load: Load, checks: Checks) -> None:
+    keys = (VALUES / np.float32(7)).astype(np.float32)
+    values, _ = device.array(keys)
+    out, ordered = device.array(keys.size)
+    device.runtime.observe(checks=checks)
+    try:
+        assert load("block").block_merge_sort(values, out, BLOCKS) == 0
+    finally:
+        device.runtime.observe(checks="default")
+
+    assert device.runtime.take_report().findings == ()
+    np.testing.assert_array_equal(ordered.reshape(BLOCKS, TILE), np.sort(keys.reshape(BLOCKS, TILE), axis=1))
 
 
 def test_warps(device: Device, load: Load) -> None:

@@ -170,6 +170,19 @@ def test_another_order_of_blocks_shows_in_what_races(device: Device, build: Buil
     assert len(answers) > 1
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_blocks_that_count_what_nobody_awaits(device: Device, build: Build, seed: int | None) -> None:
+    data, _ = checked(device, seed).array(np.arange(128, dtype=np.int32))
+    count, _ = device.array(1, np.int32)
+
+    assert build("races").run_counts_that_nobody_awaits(data, count) == 0
+
+    lines = {LINES["reads the next block's"], LINES["writes its own"]}
+    found = findings(device)
+    assert found
+    assert all({finding.line, finding.other.line} == lines for finding in found)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_last_block_that_comes_too_early(device: Device, build: Build, seed: int | None) -> None:
@@ -218,6 +231,37 @@ def test_a_part_of_a_vector_that_nothing_wrote(device: Device, build: Build) -> 
     assert (finding.kind, finding.line) == ("uninitialized shared read", LINES["part unwritten"])
     assert (finding.thread, finding.count) == ((31, 0, 0), 1)
     assert "byte 504 of tile" in finding.message
+
+
+@pytest.mark.parametrize("how", [0, 5], ids=["not chosen", "left alone"])
+def test_what_is_read_and_dropped_is_no_finding(device: Device, build: Build, how: int) -> None:
+    out, content = checked(device).array(64, np.int32)
+
+    assert build("races").run_reads_past(out, how) == 0
+
+    assert findings(device) == ()
+    assert content.tolist() == list(range(64))
+
+
+@pytest.mark.parametrize("how", [1, 2, 3, 4], ids=["chosen", "branch", "address", "shuffle"])
+def test_what_is_read_and_used_is_a_finding_where_it_was_read(device: Device, build: Build, how: int) -> None:
+    out, _ = checked(device).array(64, np.int32)
+
+    assert build("races").run_reads_past(out, how) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == ("uninitialized shared read", LINES["next unwritten"])
+    assert (finding.thread, finding.allocation, finding.count) == ((63, 0, 0), "tile", 1)
+    assert "byte 256 of tile" in finding.message
+
+
+def test_a_loop_that_fetches_one_element_too_many(device: Device, build: Build) -> None:
+    out, content = checked(device).array(64, np.int32)
+
+    assert build("races").run_fetches_ahead(out) == 0
+
+    assert findings(device) == ()
+    assert content.tolist() == list(range(64, 0, -1))
 
 
 @pytest.mark.parametrize(("written", "filled", "first"), [(100, 0, None), (60, 160, None), (50, 100, 75), (0, 0, 0)])

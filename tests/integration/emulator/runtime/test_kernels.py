@@ -193,3 +193,28 @@ def test_a_call_to_nowhere_fails_the_launch(device: Device, build: Build) -> Non
     out, _ = device.array(1, np.int32)
 
     assert build("kernels").run_call_nowhere(out) == 719
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_a_chain_of_blocks_looks_no_more_often_than_it_must(device: Device, build: Build, seed: int | None) -> None:
+    blocks = 500
+    device.limit(warp_instructions=100_000_000, schedule_seed=seed)
+    done, result = device.array(blocks, np.int32)
+
+    assert build("kernels").run_wait_for_the_block_before(done, blocks) == 0
+
+    assert (result == np.arange(1, blocks + 1)).all()
+
+
+@pytest.mark.parametrize("by_atomics", [False, True])
+def test_warps_give_way_when_they_look_at_one_place_again(device: Device, build: Build, by_atomics: bool) -> None:
+    looks = 1000
+    looked_at, _ = device.array(looks, np.int32)
+    draws = {}
+    for stride in (0, 1):
+        drawn, result = device.array(5, np.int32)
+        assert build("kernels").run_look_and_draw(drawn, looked_at, looks, stride, by_atomics) == 0
+        draws[stride] = result[1:].tolist()
+
+    assert draws[1] == [1] * 4  # nobody else had a turn
+    assert min(draws[0]) > 1

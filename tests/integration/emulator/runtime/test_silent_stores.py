@@ -45,3 +45,18 @@ def test_threads_that_set_a_flag_are_noted_only(device: Device, build: Build) ->
     assert [(finding.kind, where) for finding, where in told] == [(NOTE_KINDS[0], {_LINES["flag"]})]
     assert "both store the same" in told[0][0].message
     assert _findings(device, build, "flag", told=False) == []
+
+
+def test_what_reads_behind_a_store_that_changed_nothing_does_not_race(device: Device, build: Build) -> None:
+    """As in Floyd and Warshall's algorithm in place: row k and column k are stored, and stay as they are."""
+    told = _findings(device, build, "in_place", told=True)
+
+    assert [where for _, where in told] == [{_LINES["stored again"], _LINES["read later"]}]
+    assert _findings(device, build, "in_place", told=False) == []
+
+
+def test_streams_meet_at_stores_that_changed_nothing(device: Device, build: Build) -> None:
+    told = _findings(device, build, "two_streams", told=False)
+
+    assert [finding.kind for finding, _ in told] == ["race between streams"]
+    assert told[0][1] == {_LINES["copied"]}

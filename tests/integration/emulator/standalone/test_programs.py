@@ -136,6 +136,28 @@ def test_an_error_counts_where_nobody_asks(program: Path, examine: Examine, mode
     assert examine(program, mode).kinds == kinds
 
 
+@pytest.fixture(scope="session", params=["-O0", "-O2"])
+def statuses(library: Path, request: pytest.FixtureRequest) -> Path:
+    assert library.exists()
+    return build_with_nvcc(
+        PROGRAMS / "statuses.cu", *FLAGS, *PTX, "-Xcompiler", request.param, "-cudart", "shared", suffix=""
+    )
+
+
+@pytest.mark.parametrize("mode", ["compared", "returned", "kept", "collected", "chosen"])
+def test_a_result_that_the_program_uses_is_no_unchecked_error(statuses: Path, examine: Examine, mode: str) -> None:
+    run = examine(statuses, mode)
+
+    assert (run.exit_code, run.kinds) == (0, [])
+
+
+@pytest.mark.parametrize("mode", ["ignored", "dropped", "void", "launch"])
+def test_a_result_that_the_program_drops_is_an_unchecked_error(statuses: Path, examine: Examine, mode: str) -> None:
+    (problem,) = examine(statuses, mode).problems.values()
+
+    assert problem["message"].endswith("the program does not look at the result, and asks about no error afterwards")
+
+
 @pytest.mark.parametrize(("mode", "number"), [("abort", signal.SIGABRT), ("kill", signal.SIGKILL)])
 def test_what_is_known_before_a_signal_is_told(program: Path, examine: Examine, mode: str, number: int) -> None:
     run = examine(program, mode)

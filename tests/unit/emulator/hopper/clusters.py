@@ -48,6 +48,11 @@ _TEXT = """
         // the own number, read by way of the block it went to
         mapa.shared::cluster.u32 %r9, %r8, %r7; @%p1 ld.shared::cluster.u32 %r18, [%r9];
         cvt.u64.u32 %rd3, %r8; cvta.shared.u64 %rd3, %rd3; mapa.u64 %rd4, %rd3, %r7; @%p1 ld.u32 %r19, [%rd4];
+        // ranks of the blocks whose memory has them: of both addresses, of the end of a window, of the block itself
+        getctarank.shared::cluster.u32 %r20, %r9; getctarank.u64 %r21, %rd4;
+        mapa.shared::cluster.u32 %r22, %bar, 3; add.u32 %r22, %r22, 8191;
+        getctarank.shared::cluster.u32 %r22, %r22;
+        getctarank.shared::cluster.u32 %r23, window; getctarank.u64 %r24, %rd3;
         barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
         @!%p1 bra done;
         STORES
@@ -57,14 +62,16 @@ _TEXT = """
 
 def run_cluster(device: Device) -> str:
     """Two clusters of four blocks."""
-    order = (2, 3, 4, 5, 14, 15, 16, 17, 18, 19)
+    order = (2, 3, 4, 5, *range(14, 25))
     text = _TEXT.replace("STORES", "".join(f"st.global.u32 [%rd1+{4 * n}], %r{r};" for n, r in enumerate(order)))
     text = text.replace(".reg .pred %p<8>;", ".reg .pred %p<8>; .reg .b16 %h;")
     expected = np.zeros((2 * BLOCKS, 32), np.uint32)
     for block in range(2 * BLOCKS):
         rank = block % BLOCKS
         before = (rank - 1) % BLOCKS
+        after = (rank + 1) % BLOCKS
         row = [rank, 4, block // BLOCKS, 2, 9 if rank else 1, 100 + before, 5, 1015, 100 + rank, 100 + rank]
+        row += [after, after, BLOCKS - 1, rank, rank]
         expected[block, : len(row)] = row
     source = device.upload(np.arange(1000, 1016, dtype=np.uint32))
     mapped = tensor_map(device, source, "u32", (16,), (), (16,))

@@ -10,13 +10,13 @@ import numpy as np
 
 from tests.unit.emulator.hopper.device import DATA_TYPES, Array, Device, tensor_map
 
-_DTYPES = {"u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "f16": np.float16, "f32": np.float32}
-_WINDOW = 32 << 10
+DTYPES = {"u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "f16": np.float16, "f32": np.float32}
+WINDOW = 32 << 10
 
 #: Waits for phase 0 of the mbarrier at %bar.
-_WAIT = """again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%bar], 0;
+WAIT = """again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%bar], 0;
         @!%p2 bra again;"""
-_HEAD = """
+HEAD = """
     .extern .shared .align 1024 .b8 window[];
     .visible .entry k({parameters}) {{
         .reg .b32 %r<16>, %c<5>, %bar, %base; .reg .b64 %rd<16>; .reg .pred %p<8>;
@@ -27,14 +27,14 @@ _HEAD = """
         bar.sync 0;
 """
 #: The window from %base on to the array at %rd1: each of 32 threads a word, and so on.
-_STORE = """
+STORE = """
         shl.b32 %r4, %r1, 2;
         copy: add.u32 %r5, %base, %r4; cvt.u64.u32 %rd9, %r4; add.u64 %rd9, %rd1, %rd9;
         ld.shared.u32 %r6, [%r5]; st.global.u32 [%rd9], %r6;
         add.u32 %r4, %r4, 128; setp.lt.u32 %p3, %r4, {size}; @%p3 bra copy;
         ret;
     }}"""
-_FILL = """
+FILL = """
         shl.b32 %r4, %r1, 2;
         fill: add.u32 %r5, %base, %r4; cvt.u64.u32 %rd9, %r4; add.u64 %rd9, %rd1, %rd9;
         ld.global.u32 %r6, [%rd9]; st.shared.u32 [%r5], %r6;
@@ -43,11 +43,11 @@ _FILL = """
 """
 
 
-def _parameters(*names: str) -> str:
+def parameters_of(*names: str) -> str:
     return ", ".join(f".param .u64 {name}" for name in names)
 
 
-def _swizzled(data: Array, mode: int) -> Array:
+def swizzled(data: Array, mode: int) -> Array:
     """Bytes of a box in the order of shared memory: modes 1, 2 and 3 mix pieces of 16 bytes within 32, 64 and 128."""
     out = np.zeros_like(data)
     for begin in range(0, len(data), 16):
@@ -80,11 +80,11 @@ class TensorCopy:
 
     def tensor(self) -> Array:
         count = int(np.prod(self.sizes))
-        return (np.arange(count) * 7 % 251).astype(_DTYPES[self.kind]).reshape(self.sizes[::-1])
+        return (np.arange(count) * 7 % 251).astype(DTYPES[self.kind]).reshape(self.sizes[::-1])
 
     @property
     def strides(self) -> tuple[int, ...]:
-        size = np.dtype(_DTYPES[self.kind]).itemsize
+        size = np.dtype(DTYPES[self.kind]).itemsize
         return tuple(int(np.prod(self.sizes[:d])) * size for d in range(1, self.rank))
 
     def places(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -175,17 +175,17 @@ def run_tensor_load(device: Device, case: TensorCopy) -> str:
     box = np.zeros(case.box_shape, tensor.dtype)
     for index, at in case.places():
         box[index] = tensor[at]
-    expected = _swizzled(box.reshape(-1).view(np.uint8), case.swizzle)
+    expected = swizzled(box.reshape(-1).view(np.uint8), case.swizzle)
     size = -(-len(expected) // 128) * 128
     moves, names = _coordinates(case)
     text = (
-        _HEAD.format(parameters=_parameters("out", "map"))
+        HEAD.format(parameters=parameters_of("out", "map"))
         + f"""ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [map]; {moves}
         @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {len(expected)};
         @%p1 cp.async.bulk.tensor.{case.rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
             [%base], [%rd2, {{{names}}}], [%bar];
-        {_WAIT}"""
-        + _STORE.format(size=size)
+        {WAIT}"""
+        + STORE.format(size=size)
     )
     source = device.upload(tensor)
     mapped = tensor_map(
@@ -193,8 +193,8 @@ def run_tensor_load(device: Device, case: TensorCopy) -> str:
     )
     out = np.zeros(size, np.uint8)
     target = device.upload(out)
-    device.launch(text, 1, 32, _WINDOW, target, mapped)
-    return _differs(case, device.download(target, out)[: len(expected)], expected)
+    device.launch(text, 1, 32, WINDOW, target, mapped)
+    return differs(case, device.download(target, out)[: len(expected)], expected)
 
 
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
@@ -217,7 +217,7 @@ def run_tensor_store(device: Device, case: TensorCopy) -> str:
     operation = _OPERATIONS[case.reduction]
     for index, at in case.places():
         expected[at] = operation(before[at][None], box[index][None])[0]
-    data = _swizzled(box.reshape(-1).view(np.uint8), case.swizzle)
+    data = swizzled(box.reshape(-1).view(np.uint8), case.swizzle)
     size = -(-len(data) // 128) * 128
     data = np.concatenate([data, np.zeros(size - len(data), np.uint8)])
     moves, names = _coordinates(case)
@@ -225,9 +225,9 @@ def run_tensor_store(device: Device, case: TensorCopy) -> str:
     if not case.reduction:
         opcode = f"cp.async.bulk.tensor.{case.rank}d.global.shared::cta"
     text = (
-        _HEAD.format(parameters=_parameters("from", "map"))
+        HEAD.format(parameters=parameters_of("from", "map"))
         + "ld.param.u64 %rd1, [from];"
-        + _FILL.format(size=size)
+        + FILL.format(size=size)
         + f"""ld.param.u64 %rd2, [map]; {moves}
         @%p1 {opcode}.tile.bulk_group [%rd2, {{{names}}}], [%base];
         @%p1 cp.async.bulk.commit_group;
@@ -239,11 +239,11 @@ def run_tensor_store(device: Device, case: TensorCopy) -> str:
     mapped = tensor_map(
         device, target, case.kind, case.sizes, case.strides, case.box, steps=case.steps, swizzle=case.swizzle
     )
-    device.launch(text, 1, 32, _WINDOW, device.upload(data), mapped)
-    return _differs(case, device.download(target, before), expected)
+    device.launch(text, 1, 32, WINDOW, device.upload(data), mapped)
+    return differs(case, device.download(target, before), expected)
 
 
-def _differs(case: object, found: Array, expected: Array) -> str:
+def differs(case: object, found: Array, expected: Array) -> str:
     wrong = int(np.count_nonzero(found != expected))
     return f"{case}: {wrong} of {expected.size} elements differ" if wrong else ""
 
@@ -253,12 +253,12 @@ def run_linear(device: Device) -> str:
     data = np.arange(260, dtype=np.uint32)
     out = np.full(260, 7, np.uint32)
     text = (
-        _HEAD.format(parameters=_parameters("from", "to", "sums"))
+        HEAD.format(parameters=parameters_of("from", "to", "sums"))
         + f"""ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to]; ld.param.u64 %rd3, [sums];
         @%p1 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], 1040;
         @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%base], [%rd1], 1040, [%bar];
         @%p1 mbarrier.arrive.shared::cta.b64 _, [%bar];
-        {_WAIT}
+        {WAIT}
         @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%base], 1040;
         @%p1 cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd3], [%base], 1040;
         @%p1 cp.async.bulk.commit_group;
@@ -267,14 +267,14 @@ def run_linear(device: Device) -> str:
     }}"""
     )
     to, sums = device.upload(np.zeros_like(out)), device.upload(out)
-    device.launch(text, 1, 32, _WINDOW, device.upload(data), to, sums)
-    return _differs("copy", device.download(to, data), data) + _differs("sum", device.download(sums, out), data + 7)
+    device.launch(text, 1, 32, WINDOW, device.upload(data), to, sums)
+    return differs("copy", device.download(to, data), data) + differs("sum", device.download(sums, out), data + 7)
 
 
 def run_mbarrier(device: Device) -> str:
     """Phases that end by arrivals, by bytes, and by both; a state, and both parities."""
     text = (
-        _HEAD.format(parameters=_parameters("out"))
+        HEAD.format(parameters=parameters_of("out"))
         + """ld.param.u64 %rd1, [out];
         @!%p1 bra done;
         mbarrier.test_wait.parity.shared::cta.b64 %p2, [%bar], 1; selp.u32 %r2, 1, 0, %p2; st.global.u32 [%rd1], %r2;
@@ -298,14 +298,14 @@ def run_mbarrier(device: Device) -> str:
     )
     out = np.full(8, 9, np.uint32)
     target = device.upload(out)
-    device.launch(text, 1, 32, _WINDOW, target)
-    return _differs("mbarrier", device.download(target, out), np.array([1, 0, 0, 0, 1, 1, 0, 1], np.uint32))
+    device.launch(text, 1, 32, WINDOW, target)
+    return differs("mbarrier", device.download(target, out), np.array([1, 0, 0, 0, 1, 1, 0, 1], np.uint32))
 
 
 def run_elect(device: Device) -> str:
     """One lane of the mask is elected, and all know which."""
     text = (
-        _HEAD.format(parameters=_parameters("out"))
+        HEAD.format(parameters=parameters_of("out"))
         + """ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd1, %rd1, %rd2;
         elect.sync %r2|%p2, 0xffffffff;
         setp.eq.u32 %p3, %r2, %r1; selp.u32 %r3, 1, 0, %p2; selp.u32 %r4, 2, 0, %p3; or.b32 %r3, %r3, %r4;
@@ -315,9 +315,9 @@ def run_elect(device: Device) -> str:
     )
     out = np.zeros(32, np.uint32)
     target = device.upload(out)
-    device.launch(text, 1, 32, _WINDOW, target)
+    device.launch(text, 1, 32, WINDOW, target)
     found = np.sort(device.download(target, out))
-    return _differs("elect", found, np.array([256] * 31 + [259], np.uint32))
+    return differs("elect", found, np.array([256] * 31 + [259], np.uint32))
 
 
 def run_stmatrix(device: Device) -> str:
@@ -330,22 +330,22 @@ def run_stmatrix(device: Device) -> str:
         expected = rows.transpose(0, 2, 1).copy() if transposed else rows
         trans = ".trans" if transposed else ""
         text = (
-            _HEAD.format(parameters=_parameters("out", "from"))
+            HEAD.format(parameters=parameters_of("out", "from"))
             + f"""ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [from];
             mul.wide.u32 %rd3, %r1, 4; add.u64 %rd2, %rd2, %rd3;
             {"".join(f"ld.global.u32 %c{i}, [%rd2+{128 * i}];" for i in range(4))}
             shl.b32 %r2, %r1, 4; add.u32 %r2, %base, %r2;
             stmatrix.sync.aligned.m8n8.x4{trans}.shared.b16 [%r2], {{%c0, %c1, %c2, %c3}};
             bar.sync 0;"""
-            + _STORE.format(size=512)
+            + STORE.format(size=512)
         )
         out = np.zeros(256, np.uint16)
         target = device.upload(out)
-        device.launch(text, 1, 32, _WINDOW, target, device.upload(words))
-        wrong += _differs(f"stmatrix{trans}", device.download(target, out), expected.reshape(-1))
+        device.launch(text, 1, 32, WINDOW, target, device.upload(words))
+        wrong += differs(f"stmatrix{trans}", device.download(target, out), expected.reshape(-1))
     return wrong
 
 
 SINGLE = (run_linear, run_mbarrier, run_elect, run_stmatrix)
 
-assert set(_DTYPES) == set(DATA_TYPES)
+assert set(DTYPES) == set(DATA_TYPES)

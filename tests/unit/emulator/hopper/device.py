@@ -26,8 +26,8 @@ class Device(Protocol):
     def launch(self, text: str, grid: int, block: int, shared: int, *pointers: int) -> None:
         """Runs the kernel ``k``, whose parameters are pointers, and waits for it."""
 
-    def encoder(self) -> Any:
-        """Returns ``cuTensorMapEncodeTiled``."""
+    def driver_function(self, name: str) -> Any:
+        """Returns a function of the driver."""
 
 
 def tensor_map(
@@ -42,15 +42,43 @@ def tensor_map(
     swizzle: int = 0,
 ) -> int:
     """Returns a device pointer to a tensor map. Sizes are in elements, the first dimension first; strides in bytes."""
-    rank = len(sizes)
+    tensor = _numbers(ctypes.c_uint64, sizes), _numbers(ctypes.c_uint64, strides)
+    ones = (1,) * len(sizes)
+    narrow = _numbers(ctypes.c_uint32, box), _numbers(ctypes.c_uint32, steps or ones)
+    begin = DATA_TYPES[kind], len(sizes), ctypes.c_void_p(address)
+    return _encoded(device, "cuTensorMapEncodeTiled", *begin, *tensor, *narrow, 0, swizzle, 0, 0)
+
+
+def im2col_map(
+    device: Device,
+    address: int,
+    kind: str,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    corners: tuple[tuple[int, ...], tuple[int, ...]],
+    channels: int,
+    pixels: int,
+    *,
+    steps: tuple[int, ...] = (),
+    swizzle: int = 0,
+) -> int:
+    """As ``tensor_map``, of im2col: ``corners`` of the box of pixels, the lower one first."""
+    tensor = _numbers(ctypes.c_uint64, sizes), _numbers(ctypes.c_uint64, strides)
+    box = *(_numbers(ctypes.c_int, corner) for corner in corners), channels, pixels
+    begin = DATA_TYPES[kind], len(sizes), ctypes.c_void_p(address)
+    end = _numbers(ctypes.c_uint32, steps or (1,) * len(sizes)), 0, swizzle, 0, 0
+    return _encoded(device, "cuTensorMapEncodeIm2col", *begin, *tensor, *box, *end)
+
+
+def _numbers(kind: Any, values: tuple[int, ...]) -> Any:
+    return (kind * len(values))(*values)
+
+
+def _encoded(device: Device, function: str, *arguments: Any) -> int:
     raw = ctypes.create_string_buffer(256)
     aligned = -(-ctypes.addressof(raw) // 128) * 128
-    wide = [(ctypes.c_uint64 * len(v))(*v) for v in (sizes, strides)]
-    narrow = [(ctypes.c_uint32 * rank)(*v) for v in (box, steps or (1,) * rank)]
-    code = device.encoder()(
-        ctypes.c_void_p(aligned), DATA_TYPES[kind], rank, ctypes.c_void_p(address), *wide, *narrow, 0, swizzle, 0, 0
-    )
-    assert code == 0, f"cuTensorMapEncodeTiled gave {code}"
+    code = device.driver_function(function)(ctypes.c_void_p(aligned), *arguments)
+    assert code == 0, f"{function} gave {code}"
     return device.upload(np.frombuffer(ctypes.string_at(aligned, 128), np.uint8))
 
 
@@ -78,10 +106,10 @@ class EmulatedDevice:
         )
         self._machine.runtime.synchronize()
 
-    def encoder(self) -> Any:
+    def driver_function(self, name: str) -> Any:
         function, found = ctypes.c_void_p(), ctypes.c_int()
         self._library.cudaGetDriverEntryPointByVersion(
-            b"cuTensorMapEncodeTiled", ctypes.byref(function), 12000, ctypes.c_uint64(0), ctypes.byref(found)
+            name.encode(), ctypes.byref(function), 12000, ctypes.c_uint64(0), ctypes.byref(found)
         )
         assert function.value
         return ctypes.CFUNCTYPE(ctypes.c_int)(function.value)

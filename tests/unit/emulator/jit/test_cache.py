@@ -45,6 +45,7 @@ def test_what_was_stored_is_found_by_another_process(tmp_path: Path) -> None:
         replace(KEY, block=(1, 32, 1)),
         replace(KEY, options=Options(check_memory=False)),
         replace(KEY, options=Options(observe=True)),
+        replace(KEY, options=Options(observe=True, follow=True)),
         replace(KEY, options=Options(target=Target("haswell", "+avx2"))),
     ],
 )

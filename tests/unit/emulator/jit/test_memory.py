@@ -358,14 +358,14 @@ def test_asynchronous_copies_fill_with_zeros(machine: Machine, size: int) -> Non
         ("tex.2d.v4.f32.f32 {%f, %f, %f, %f}, [%a, {%f, %f}], {%r, %r};", "tex.2d"),
         ("sust.p.2d.v4.b32.trap [%a, {%r, %r}], {%r, %r, %r, %r};", "its .p"),
         (
-            "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes "
+            "cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes "
             "[%r], [%a, {%r, %r, %r}], [%r], {%r};",
-            "its .im2col",
+            "its .im2col::w",
         ),
         ("frobnicate.u32 %r, %r;", "frobnicate.u32"),
         # Modifiers that change what the instruction means, of later architectures: not the same without them.
         ("min.xorsign.abs.f16x2 %r, %r, %r;", "its .xorsign"),
-        ("st.async.shared::cluster.b32 [%r], %r;", "its .async"),
+        ("st.async.shared::cluster.b32 [%r], %r;", "st.async.shared::cluster.b32"),
         ("wmma.mma.sync.aligned.row.row.m8n8k4.rz.f64.f64.f64.f64 {%a}, {%a}, {%a}, {%a};", "its .rz"),
     ],
 )

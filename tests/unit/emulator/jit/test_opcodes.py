@@ -11,9 +11,9 @@ import pytest
 from emulator.jit.ops import EMITTERS
 from tests.unit.emulator.jit.conftest import Machine
 from tests.unit.emulator.scalar.batches import CELL, ROWS, Batch, batches, mismatches
-from tests.unit.emulator.scalar.cases import CASES
+from tests.unit.emulator.scalar.cases import BY_MANUAL, CASES
 
-BATCHES = batches()
+BATCHES = batches((*CASES, *BY_MANUAL))
 HERE = Path(__file__).parent
 RUNTIME = HERE.parents[2] / "integration" / "emulator" / "runtime"
 HOPPER = HERE.parent / "hopper"
@@ -44,7 +44,8 @@ ELSEWHERE = {
     RUNTIME / "test_asynchronous.py": "mbarrier",
     HOPPER / "products.py": "wgmma",
     HOPPER / "copies.py": "elect stmatrix",
-    HOPPER / "clusters.py": "mapa",
+    HOPPER / "tensor_maps.py": "tensormap",
+    HOPPER / "clusters.py": "mapa getctarank",
     HERE / "test_images.py": "tex suld sust sured",
     # Written by a template there, or in CUDA C++.
     IMAGES / "model.py": "tld4 txq suq",

@@ -81,6 +81,54 @@ def _integer() -> Iterator[Case]:
     yield from every("dp2a.{m}.{x}.{y} %d, %a, %b, %c;", "u32 u32 u32 > u32", m="lo hi", x="u32 s32", y="u32 s32")
 
 
+_PAIRS = {"x": "u32 s32", "y": "u32 s32"}
+_COMBINED = "vadd vsub vabsdiff vmin vmax"
+
+
+def _video() -> Iterator[Case]:
+    """Parts of registers, of which ptxas's sequences and the manual make the same; see ``BY_MANUAL``."""
+    two, three = "b32 b32 > u32", "b32 b32 b32 > u32"
+    types = {"d": "u32 s32", **_PAIRS}
+    yield from every("{o}.{d}.{x}.{y}{s} %d, %a.b3, %b.h0;", two, o=_COMBINED, s="- .sat", **types)
+    yield from every("{o}.{d}.{x}.{y}{s}.add %d, %a.h1, %b.b1, %c;", three, o=_COMBINED, s="- .sat", **types)
+    yield from every("{o}.s32.{x}.{y}.{p} %d, %a.b0, %b.h1, %c;", three, o=_COMBINED, p="min max", **_PAIRS)
+    yield from every(
+        "{o}.{d}.{x}.{y}{s} %d.{t_}, %a.h0, %b.b2, %c;", three, o=_COMBINED, s="- .sat", t_="b1 h1", **types
+    )
+    yield from every("{o}.{d}.{x}.{y} %d, %a, %b;", two, o="vadd vsub", **types)
+    yield from every("{o}.s32.s32.s32 %d, %a, %b;", two, o="vmin vmax")
+    compared = {"c": "eq ne lt le gt ge", **_PAIRS}
+    yield from every("vset.{x}.{y}.{c} %d, %a.b2, %b.b0;", two, **compared)
+    yield from every("vset.{x}.{y}.{c}.{p} %d, %a.h0, %b.b0, %c;", three, p="add min max", **compared)
+    yield from every("vset.{x}.{y}.{c} %d.b3, %a.b0, %b.b1, %c;", three, **compared)
+    yield from every("vset.s32.s32.{c} %d, %a, %b;", two, c="eq ne lt le gt ge")
+    shifted = {"d": "u32 s32", "x": "u32 s32", "m": "clamp wrap"}
+    yield from every("{o}.{d}.{x}.u32.{m} %d, %a.h1, %b;", "b32 count > u32", o="vshl vshr", **shifted)
+    yield from every("vshr.{d}.{x}.u32.sat.{m} %d.b0, %a.h1, %b.b0, %c;", "b32 count b32 > u32", **shifted)
+    scaled = {"s": "- .sat", "r": "- .shr7 .shr15"}
+    yield from every("vmad.s32.{x}.{y}{s}{r} %d, %a.h0, %b.b1, %c;", three, x="u32 s32", y="s32", **scaled)
+    yield from every("vmad.s32.s32.s32{s}{r} %d, %a, %b, %c;", three, **scaled)
+    yield from every(
+        "vmad.s32.s32.s32{s} %d, {signs};", three, s="- .sat", signs="-%a,%b.h1,%c %a,-%b,%c -%a,-%b,%c %a,%b.b2,-%c"
+    )
+    yield from every("vmad.s32.u32.s32.po{s}{r} %d, %a.b0, %b.h1, %c;", three, **scaled)
+    yield from every("istypep.{k} %p, %cell; selp.u32 %d, %a, 0, %p;", "b32 > u32", k="texref samplerref surfref")
+
+
+def _by_manual() -> Iterator[Case]:
+    two, three = "b32 b32 > u32", "b32 b32 b32 > u32"
+    types = {"d": "u32 s32", **_PAIRS}
+    yield from every("{o}.{d}.{x}.{y}.sat %d, %a, %b;", two, o=_COMBINED, **types)
+    yield from every("{o}.u32.{x}.{y}.{p} %d, %a, %b, %c;", three, o=_COMBINED, p="min max", **_PAIRS)
+    yield from every("vset.{x}.{y}.{c} %d, %a, %b;", two, c="lt ge", **_PAIRS)
+    yield from every(
+        "vshl.{d}.{x}.u32.sat.{m} %d, %a, %b;", "b32 count > u32", d="u32 s32", x="u32 s32", m="clamp wrap"
+    )
+    yield from every("vmad.u32.u32.u32{s}{r} %d, %a, %b, %c;", three, s="- .sat", r="- .shr7 .shr15")
+    yield from every("vmad.s32.u32.{y}{s} %d, -%a, %b, %c;", three, y="u32 s32", s="- .sat")
+    yield from every("vmad.s32.u32.u32{s}{r} %d, %a, %b, -%c;", three, s="- .sat", r="- .shr7")
+
+
 def _bits() -> Iterator[Case]:
     yield from every("{op}.{t} %d, %a, %b;", "{t} {t} > {t}", op="and or xor", t="b16 b32 b64")
     yield from every("{op}.{t} %d, %a;", "{t} > {t}", op="not cnot", t="b16 b32 b64")
@@ -288,5 +336,8 @@ def _warp() -> Iterator[Case]:
 
 
 CASES: tuple[Case, ...] = tuple(
-    itertools.chain(_integer(), _bits(), _comparisons(), _floating(), _conversions(), _memory(), _warp())
+    itertools.chain(_integer(), _video(), _bits(), _comparisons(), _floating(), _conversions(), _memory(), _warp())
 )
+
+#: Not for a GPU: ptxas (13.0) reads whole unsigned operands as signed, and keeps 34 bits of shifts.
+BY_MANUAL: tuple[Case, ...] = tuple(_by_manual())

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.unit.emulator.scalar import video
 from tests.unit.emulator.scalar.batches import HEADER, bits_of, pool
 from tests.unit.emulator.scalar.cases import CASES, Case
 from tests.unit.emulator.scalar.machine import COLLECTIVE, run
@@ -31,7 +32,7 @@ ACCUMULATORS = 8
 CONSTANTS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, 255, 256, 4095, 0x7FFF)
 ALL = 0xFFFFFFFF
 ON_GPU = 200  # programs that a GPU is tried with
-VIDEO = {"vabsdiff2", "vabsdiff4"}  # ptxas takes no immediate operand of theirs
+VIDEO = {"vabsdiff2", "vabsdiff4", *video.OPCODES}  # ptxas takes no immediate operand of theirs
 
 
 @functools.cache
@@ -43,7 +44,7 @@ def expressions() -> tuple[Case, ...]:
     return tuple(
         case
         for case in CASES
-        if not case.opcodes & (COLLECTIVE | {"fns"})
+        if not case.opcodes & (COLLECTIVE | {"fns", "istypep"})
         and "[" not in case.body
         and not re.search(r"\.approx|\.full", case.body)
         and not re.fullmatch(r"sh[lr]\.\w(16|32|64) %d, %a, (\d{3,}|16|17|32|33|64|65);", case.body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tests.unit.emulator.scalar import conversion, floating, integer
+from tests.unit.emulator.scalar import conversion, floating, integer, video
 from tests.unit.emulator.scalar.floating import Result
 from tests.unit.emulator.scalar.integer import low, number, signed
 from tests.unit.emulator.scalar.text import Address, Instruction, Operand, Type
@@ -225,6 +225,10 @@ def _atomic(thread: Thread, i: Instruction) -> None:
     thread.write(operands[0], old)
 
 
+def _video(thread: Thread, i: Instruction) -> None:
+    thread.write(video.register(i.operands[0]), video.evaluate(i, thread.value))
+
+
 def _lop3(thread: Thread, i: Instruction) -> None:
     *values, other = (thread.value(o) for o in i.operands[1:])
     result = integer.lop3(i, values)
@@ -245,6 +249,8 @@ SPECIAL: dict[str, Callable[[Thread, Instruction], None]] = {
     "atom": _atomic,
     "red": _atomic,
     "lop3": _lop3,
+    **dict.fromkeys(video.OPCODES, _video),
+    "istypep": lambda thread, i: thread.write(i.operands[0], 0),  # no module here has opaque variables
     "membar": lambda _thread, _i: None,
     "fence": lambda _thread, _i: None,
 }

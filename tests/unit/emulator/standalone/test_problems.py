@@ -46,4 +46,4 @@ def test_a_launch_that_was_stopped_elsewhere() -> None:
 def test_memory() -> None:
     error = CallError(None, "it was asked for 8 bytes", "cudaMalloc", 2, "cudaErrorMemoryAllocation", False)
     [problem] = problems_of(Report(call_errors=(error,)))
-    assert problem.message.endswith("; the program never asked about the error; --memory SIZE gives the device more")
+    assert problem.message.endswith("asks about no error afterwards; --memory SIZE gives the device more")

@@ -26,10 +26,14 @@ __global__ void row_sums(const float *in, float *out) {
     cluster.sync();
     if (rank == 0 && threadIdx.x == 0) {
         float all = 0;
-        for (unsigned other = 0; other < cluster.num_blocks(); ++other) all += *cluster.map_shared_rank(&total, other);
+        for (unsigned other = 0; other < cluster.num_blocks(); ++other) {
+            all += *cluster.map_shared_rank(&total, other);  // from each block
+        }
         out[row] = all;
     }
+#ifndef LEAVES_TOO_EARLY
     cluster.sync();  // nobody leaves while its memory is read
+#endif
 }
 
 // Every block adds to a counter of the cluster's first block.

@@ -1,5 +1,6 @@
 // CUB within a block: 128 threads, 4 items to a thread.
 #include <cub/block/block_load.cuh>
+#include <cub/block/block_merge_sort.cuh>
 #include <cub/block/block_radix_sort.cuh>
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -50,6 +51,17 @@ __global__ void sort(const float* in, float* out, int* from) {
     cub::StoreDirectBlocked(threadIdx.x, from + first, index);
 }
 
+// A merge sort reads one element past its tile.
+__global__ void merge_sort(const float* in, float* out) {
+    using Sort = cub::BlockMergeSort<float, threads, items>;
+    __shared__ typename Sort::TempStorage room;
+    float own[items];
+    int first = blockIdx.x * threads * items;
+    cub::LoadDirectBlocked(threadIdx.x, in + first, own);
+    Sort(room).Sort(own, [](float a, float b) { return a < b; });
+    cub::StoreDirectBlocked(threadIdx.x, out + first, own);
+}
+
 // Sums of 8 lanes, and the running maximum over a warp.
 __global__ void warps(const int* in, int* sums, int* highest) {
     using Reduce = cub::WarpReduce<int, 8>;
@@ -74,6 +86,10 @@ extern "C" int block_scan(int algorithm, const int* in, int* out, int blocks) {
 }
 extern "C" int block_sort(const float* in, float* out, int* from, int blocks) {
     sort<<<blocks, threads>>>(in, out, from);
+    return cudaDeviceSynchronize();
+}
+extern "C" int block_merge_sort(const float* in, float* out, int blocks) {
+    merge_sort<<<blocks, threads>>>(in, out);
     return cudaDeviceSynchronize();
 }
 extern "C" int warp_collectives(const int* in, int* sums, int* highest, int blocks) {

@@ -300,3 +300,38 @@ extern "C" int run_call_nowhere(int* out) {
     call_nowhere<<<1, 1>>>(nullptr, out);
     return cudaDeviceSynchronize();
 }
+
+// Each block waits until the one before it is through: its first thread looks, and tells the others.
+__global__ void wait_for_the_block_before(int* done) {
+    __shared__ int is_done;
+    int block = blockIdx.x;
+    do {
+        __syncthreads();
+        if (threadIdx.x == 0) is_done = block == 0 || atomicAdd(&done[block - 1], 0);
+        __syncthreads();
+    } while (!is_done);
+    if (threadIdx.x == 0) atomicExch(&done[block], block + 1);
+}
+
+extern "C" int run_wait_for_the_block_before(int* done, int blocks) {
+    wait_for_the_block_before<<<blocks, 128>>>(done);
+    return cudaDeviceSynchronize();
+}
+
+// Each warp draws numbers before and after many looks: `stride` apart, by volatile loads or by atomics.
+__global__ void look_and_draw(int* drawn, int* looked_at, int looks, int stride, bool by_atomics) {
+    int warp = threadIdx.x / 32, seen = 0;
+    if (threadIdx.x % 32) return;
+    int first = atomicAdd(&drawn[0], 1);
+    if (by_atomics) {
+        for (int i = 0; i < looks; ++i) seen |= atomicOr(&looked_at[i * stride], 0);
+    } else {
+        for (int i = 0; i < looks; ++i) seen |= static_cast<volatile int*>(looked_at)[i * stride];
+    }
+    drawn[1 + warp] = atomicAdd(&drawn[0], 1) - first + seen;
+}
+
+extern "C" int run_look_and_draw(int* drawn, int* looked_at, int looks, int stride, bool by_atomics) {
+    look_and_draw<<<1, 128>>>(drawn, looked_at, looks, stride, by_atomics);
+    return cudaDeviceSynchronize();
+}

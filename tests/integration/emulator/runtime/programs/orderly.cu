@@ -400,6 +400,30 @@ __global__ void counters_of_blocks(int* m, int* counters, unsigned* ticket) {
     for (unsigned b = 1; b < gridDim.x; ++b) counters[0] += counters[b];
 }
 
+// Odd numbers move to the front, in place. A block says how many it and those before it have, in one word
+// with a mark that it is there, so it needs no fence: others write only what it had read before it said so.
+__global__ void compact_in_place(int* data, unsigned* counts) {
+    __shared__ int kept[64];
+    __shared__ unsigned before;
+    int t = threadIdx.x, value = data[blockIdx.x * 64 + t];
+    kept[t] = value & 1;
+    __syncthreads();
+    int rank = 0, all = 0;
+    for (int i = 0; i < 64; ++i) {
+        rank += i < t ? kept[i] : 0;
+        all += kept[i];
+    }
+    if (t == 0) {
+        unsigned seen = 1u << 31;
+        if (blockIdx.x)
+            while (!((seen = static_cast<volatile unsigned*>(counts)[blockIdx.x - 1]) >> 31)) {}
+        before = seen & ~(1u << 31);
+        static_cast<volatile unsigned*>(counts)[blockIdx.x] = seen + all;
+    }
+    __syncthreads();
+    if (value & 1) data[before + rank] = value;
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -413,6 +437,7 @@ RUN(volatile_reduction, (float* m), <<<16, 64>>>(m, m + 8192))
 RUN(last_block, (float* m), <<<32, 128>>>(m, m + 8192, m + 9000, reinterpret_cast<unsigned*>(m + 9001)))
 RUN(last_block_of_many, (float* m), <<<32, 64>>>(m, m + 8192, reinterpret_cast<unsigned*>(m + 9001)))
 RUN(look_back, (int* m), <<<40, 64>>>(m, m + 4096, m + 8192, m + 8292, m + 8392, m + 8500))
+RUN(compact_in_place, (int* m), <<<40, 64>>>(m, reinterpret_cast<unsigned*>(m) + 8192))
 RUN(spin_lock, (int* m), <<<20, 32>>>(m, m + 1))
 RUN(lock_in_warp, (int* m), <<<2, 64>>>(m, m + 1))
 RUN(double_buffered, (float4* m), <<<1, 64>>>(m, m + 2048, 8))

@@ -58,6 +58,14 @@ __global__ void blocks_write_one_place(int* out) {
     out[threadIdx.x] = blockIdx.x;  // blocks write
 }
 
+// What a block counts says that it has read, but nobody looks at the count before it writes.
+__global__ void counts_that_nobody_awaits(int* data, int* count) {
+    int at = blockIdx.x * 32 + threadIdx.x;
+    int sum = data[at] + data[(at + 32) % (gridDim.x * 32)];  // reads the next block's
+    atomicAdd(count, 1);
+    data[at] = sum + 1;  // writes its own
+}
+
 // The ticket is taken by thread 0 before the others of its block are known to have written.
 __global__ void last_block_too_early(const float* in, float* partial, float* out, unsigned* ticket) {
     __shared__ bool last;
@@ -100,6 +108,39 @@ __global__ void uninitialized_part(float* out) {
     __syncthreads();
     float4 four = tile[threadIdx.x];  // part unwritten
     out[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
+// The last thread reads past what was written.
+__global__ void reads_past(int* out, int how) {
+    __shared__ int tile[65];
+    int i = threadIdx.x, written = how == 0 ? 64 : 65;
+    tile[i] = i;
+    __syncthreads();
+    int here = tile[i], next = static_cast<volatile int*>(tile)[i + 1];  // next unwritten
+    if (how <= 1) {
+        out[i] = i + 1 < written && next < here ? next : here;
+    } else if (how == 2) {
+        if (next > here) out[i] = 1;
+    } else if (how == 3) {
+        out[i] = tile[next & 63];
+    } else if (how == 4) {
+        out[i] = __shfl_sync(0xffffffff, next, i ^ 1);
+    } else {
+        out[i] = here;
+    }
+}
+
+// Each thread reads one number more than it adds.
+__global__ void fetches_ahead(int* out) {
+    __shared__ volatile int tile[65];
+    tile[threadIdx.x] = 1;
+    __syncthreads();
+    int sum = 0, next = tile[threadIdx.x];
+    for (int i = threadIdx.x; i < 64; ++i) {
+        sum += next;
+        next = tile[i + 1];
+    }
+    out[threadIdx.x] = sum;
 }
 
 __global__ void reads(const float* in, float* out, int n) {
@@ -179,11 +220,14 @@ RUN(bytes_race, (char* out), <<<1, 64>>>(out))
 RUN(plain_counter, (int* counter), <<<4, 1>>>(counter))
 RUN(counter_of_a_block, (int* counter), <<<4, 1>>>(counter))
 RUN(blocks_write_one_place, (int* out), <<<3, 32>>>(out))
+RUN(counts_that_nobody_awaits, (int* data, int* count), <<<4, 32>>>(data, count))
 RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
 RUN(sum_read_too_soon, (int* out), <<<1, 64>>>(out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
 RUN(uninitialized_part, (float* out), <<<1, 32>>>(out))
+RUN(reads_past, (int* out, int how), <<<1, 64>>>(out, how))
+RUN(fetches_ahead, (int* out), <<<1, 64>>>(out))
 RUN(local_past, (int* out, int at, int n), <<<1, 32>>>(out, at, n))
 RUN(local_read_past, (int* out, int at), <<<1, 32>>>(out, at))
 RUN(some_leave, (float* out, int n), <<<2, 64>>>(out, n))
