@@ -54,6 +54,20 @@ def magnitude(Q, K, V, M, d):
     return _all(1, np.float64, Q, K, V)
 
 
+def mistake(inputs, outputs):
+    """A mask that leaves out the diagonal. Row 0 then sees no key, and what it becomes depends on the code."""
+    Q, K, V = (inputs[name].astype(np.float64) for name in ("Q", "K", "V"))
+    got, i, j = outputs["output"][1:], np.arange(1, len(Q))[:, None], np.arange(len(Q))
+    if got.size < 4:
+        return None
+    strict = _head(Q[1:], K, V, j < i, exact=False)[0]
+    right = _head(Q[1:], K, V, j <= i, exact=False)[0]
+    near = 1e-3 * np.abs(V).max()
+    if np.abs(strict - right).max() < 10 * near or not (np.abs(got - strict) <= near).all():
+        return None
+    return "the mask seems to leave out the diagonal: query i must see key i, too (j <= i)"
+
+
 def spot_check(rng, inputs, outputs):
     """Random rows, and those that are furthest from what single precision makes of all of them."""
     got = outputs["output"]

@@ -15,6 +15,21 @@ def reference(A, B, M, N, K, scale_A, scale_B, scale_C, zero_point_A, zero_point
     return np.clip(np.rint(scaled).astype(np.int64) + int(zero_point_C), -128, 127)
 
 
+def mistake(inputs, outputs):
+    """Signed bytes read as unsigned ones."""
+    got, right = outputs["C"], reference(**inputs)
+    # Where all is at the end of the range, it may have come there in other ways.
+    if np.count_nonzero(got != right) < 4 or (got == got[0, 0]).all():
+        return None
+    # Where the other matrix has no negative numbers, the outputs do not say how it is read.
+    for names in (["A"], ["B"], ["A", "B"]):
+        unsigned = {name: inputs[name].view(np.uint8) for name in names}
+        if (got == reference(**{**inputs, **unsigned})).all():
+            words = " and ".join(names)
+            return f"the bytes of {words} seem to be read as unsigned: int8_t is signed, so the byte 255 stands for -1"
+    return None
+
+
 def spot_check(rng, inputs, outputs):
     """Random rows, and those where the output times random signs is furthest from A times B times them (Freivalds)."""
     count = len(outputs["C"])

@@ -6,7 +6,7 @@ import numpy as np
 _CHUNK = 1 << 18
 #: How far single-precision sums of many probabilities may be off.
 _NEAR = 1e-4
-#: A token whose probability is below this, and that whoever does not draw at all would take, is refused.
+#: The check refuses the most probable token if its probability is below this: only code that draws nothing takes it.
 _UNLIKELY = 1e-4
 
 
