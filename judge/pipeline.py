@@ -27,6 +27,7 @@ from judge.languages.registry import BUILTIN_LANGUAGES, Languages
 from judge.packs.isolation.client import PROCESSES
 from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
+from judge.supervisor.case_report import with_larger_error_first
 from judge.supervisor.case_runner import CaseRunner
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.runner_start import EarlyRunners, RunnerEnded
@@ -329,8 +330,8 @@ def _judge_built(
     finally:
         scorer.close()
         case_runner.close()
+    judged, message = with_larger_error_first(judged)
     verdict = combine_verdicts(case.verdict for case in judged)
-    message = next((case.message for case in judged if case.verdict is verdict), "")
     if verdict is Verdict.ACCEPTED:
         message = ""
     judgement = Judgement(verdict, pack.slug, pack.version, device, report, tuple(judged), message=message)

@@ -27,9 +27,16 @@ _IMPRECISE_SHARE, _IMPRECISE_TIMES, _MOST_TIMES = 0.01, 200.0, 20_000.0
 _FEWEST_SYSTEMATIC, _ON_A_LINE = 16, 0.999
 #: What an error that many elements share suggests, where nothing in the code is imprecise.
 PART_MISSING = ": is a part of a sum or mean missing?"
+#: What zeros suggest, where nothing else explains them.
+_NOT_STORED = ": does the grid reach them, and does a thread store each?"
 
 #: Factors as near as this are one factor. A single number has one up to this size, and one so near 1 is none.
 _SAME_FACTOR, _LARGEST_FACTOR, _FEWEST_FACTOR = 1e-4, 1025.0, 0.02
+
+
+def without_questions(message: str) -> str:
+    """Returns the message of a wrong answer whose cause is known, without what it asks of an unknown one."""
+    return message.replace(PART_MISSING, "").replace(_NOT_STORED, "")
 
 
 def plain_number(value: object) -> float | int | str:
@@ -145,7 +152,7 @@ class MismatchCollector:
         """Returns the common property of the wrong elements, in words; empty where there is none."""
         is_whole = self.count == self.total
         if not is_whole and self.zeros == self.count:
-            return ", and all of those are 0: does the grid reach them, and does a thread store each?"
+            return f", and all of those are 0{_NOT_STORED}"
         if not is_whole and self.count > 1 and self.count == self.total - self._begins_at:
             return ", all from there on"
         factor = _common_factor(self.expected, self.got) if is_whole else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from judge.compile.removed_names import advice
 from judge.compile.source_files import SUFFIXES
 from judge.judgement import KernelResources
 
@@ -47,11 +48,6 @@ _LAUNCHED_BY_A_KERNEL = "kernel launch from __device__ or __global__ functions r
 _NO_LAUNCHES = (
     "Kernels of a submission cannot launch kernels: the judge compiles without -rdc=true. Launch them from solve()."
 )
-_TEXTURE_REFERENCE = re.compile(r"\berror: (?:texture|surface) is not a template\b")
-_NO_REFERENCES = (
-    "CUDA 12 has removed texture and surface references (texture<...>, cudaBindTexture). Make an object instead: "
-    "cudaCreateTextureObject, or cudaCreateSurfaceObject, gives what tex1Dfetch and the like take as an argument."
-)
 _LINKER = re.compile(r"/usr/(?:bin/ld(?:\.\w++)?+|lib/[\w./+-]*+)")
 
 
@@ -77,8 +73,8 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
     if _LAUNCHED_BY_A_KERNEL in text:
         unique.insert(0, _NO_LAUNCHES)
-    if _TEXTURE_REFERENCE.search(text):
-        unique.insert(0, _NO_REFERENCES)
+    if removed := advice(text):
+        unique.insert(0, removed)
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)
 
 

@@ -15,6 +15,8 @@ from judge.compile.source import strip_noise
 
 #: The header that is narrowed, by the path under which sources include it.
 WIDE = "cub/cub.cuh"
+#: Where a toolkit has the headers of CUB and Thrust: CUDA 13 has a folder of its own for them.
+FOLDERS = ("include/cccl", "include")
 _INCLUDED = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*<{WIDE}>", re.MULTILINE)
 _NAME = re.compile(r"(?<![\w:])(?:::)?\bcub\s*::\s*(\w+)")
 _WORD = re.compile(r"\b(?:cub|CUB)(?:\b|_)")
@@ -44,8 +46,7 @@ def narrowed_includes(source: bytes, toolkit: Path) -> tuple[str, ...]:
 
 def _header(name: str, toolkit: Path) -> str | None:
     for candidate in _candidates(name):
-        # CUDA 13 has a folder of its own for them.
-        if any((toolkit / folder / candidate).is_file() for folder in ("include/cccl", "include")):
+        if any((toolkit / folder / candidate).is_file() for folder in FOLDERS):
             return candidate
     return None
 

@@ -28,7 +28,7 @@ from judge.compile.jailed_compiler import (
     run_compiler,
 )
 from judge.compile.known_good import require_working
-from judge.compile.narrowing import narrowed_includes
+from judge.compile.narrowing import FOLDERS, narrowed_includes
 from judge.compile.plan import FAILURES, LINK_FAILED, MAX_RESOURCES_BYTES
 from judge.compile.required import architecture_for, unmet
 from judge.compile.source import check_source
@@ -121,7 +121,7 @@ def _judge_result(
         text = log or "The compiler failed without saying why."
         if output.exit.code == LINK_FAILED:
             text = _joined("The program could not be linked.", log, limits.log_bytes)
-        if (missing := missing_header(log)) is not None:
+        if (missing := missing_header(log, [toolchain.root / each for each in FOLDERS])) is not None:
             text = _joined(missing, log, limits.log_bytes)
         return _compile_error(text, started_s), None
     problem, extern_c = (

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from judge.compile.source import strip_noise
 from records import dataclass
@@ -31,6 +32,8 @@ _NAME = re.compile(r"(?:\w[\w.+-]{0,99}/){0,8}\w[\w.+-]{0,99}", re.ASCII)
 #: The folder of a build: in the jail, or on a machine without one (judge.compile.compiler_jail).
 _BUILD_FOLDER = re.compile(r"^(?:.*/gpujudge-build-[^/]*|/tmp)/")
 _NOT_FOUND = re.compile(r"fatal error: (\S{1,200}): No such file or directory|cannot open source file \"(\S{1,200})\"")
+#: The supplied libraries whose headers have a folder of their own.
+_LIBRARIES = {"cub": "CUB", "thrust": "Thrust"}
 _CONTINUED = re.compile(r"\\[ \t\v\f]*+\r?\n")
 _LINE_DIRECTIVE = re.compile(r"^[ \t\v\f]*+(?:#|%:)[ \t\v\f]*+(?:line\b|\d)", re.MULTILINE)
 
@@ -94,16 +97,37 @@ def check_files(source: bytes) -> str | None:
     return None if twice is None else f"The source has two files {twice}."
 
 
-def missing_header(log: str) -> str | None:
-    """Returns the remedy for a header that a compiler did not find; None where its log names none."""
+def missing_header(log: str, supplied: Sequence[Path] = ()) -> str | None:
+    """Returns the remedy for a header that a compiler did not find; None where its log names none.
+
+    ``supplied`` are the folders with the headers of CUB and Thrust.
+    """
     found = _NOT_FOUND.search(log)
     if found is None:
         return None
+    name = found[1] or found[2]
+    library = _LIBRARIES.get(name.partition("/")[0])
+    if library is not None:
+        return f"`{name}` is not among the headers of {library} that are supplied{_meant(name, supplied)}"
     return (
-        f"`{found[1] or found[2]}` is not there: a submission is one file, and the headers that were sent with it. "
+        f"`{name}` is not there: a submission is one file, and the headers that were sent with it. "
         "The command line sends quoted includes that lie beside the file, and the site takes several files. "
         f"`{SUPPLIED}`, CUDA's own headers, CUB, Thrust and the C++ library are supplied."
     )
+
+
+def _meant(name: str, folders: Sequence[Path]) -> str:
+    """Returns the question which header of the same library was meant, where one has a similar name; else a stop."""
+    # Here, since few builds miss a header.
+    import difflib
+
+    paths = (path for folder in folders for path in (folder / name.partition("/")[0]).rglob("*.*h"))
+    known = {path.name: path for path in paths if "detail" not in path.parts}
+    alike = difflib.get_close_matches(posixpath.basename(name), known, n=1, cutoff=0.8)
+    if not alike:
+        return "."
+    folder = next(folder for folder in folders if known[alike[0]].is_relative_to(folder))
+    return f": did you mean `{known[alike[0]].relative_to(folder).as_posix()}`?"
 
 
 def is_header_name(name: str) -> bool:

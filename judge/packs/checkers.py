@@ -1,4 +1,4 @@
-"""Asks a pack's ``check`` about outputs of which several are right."""
+"""Asks a pack's ``check`` about outputs of which several are right, and its ``mistake`` why outputs are wrong."""
 
 from __future__ import annotations
 
@@ -36,15 +36,39 @@ def checked_mismatch(pack: Pack, found: object) -> Mismatch | None:
     raise PackError(pack.reference.path, "", "sends what is neither a mismatch nor none")
 
 
+def mistake_in(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> str:
+    """Returns the sentence of the pack's ``mistake`` about wrong outputs; empty where it finds none, or there is none.
+
+    Raises PackError for a ``mistake`` that fails or answers in another form.
+    """
+    found = _mistake(pack, case, inputs, outputs) if pack.reference.defines("mistake") else None
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise PackError(pack.reference.path, "mistake", "must return a sentence or None")
+    return found[:_MAX_SENTENCE]
+
+
+@runs_pack_code
+def _mistake(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> object:
+    mistake = pack.reference.mistake
+    assert mistake is not None
+    return mistake(real_arrays(inputs), _shaped(pack, case, outputs))
+
+
+def _shaped(pack: Pack, case: Case, outputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        output.name: np.asarray(real_arrays({"it": outputs[output.name]})["it"]).reshape(sizes.shape(case, output))
+        for output in pack.outputs
+    }
+
+
 @runs_pack_code
 def _complaint(pack: Pack, case: Case, inputs: Inputs, outputs: Mapping[str, Any]) -> Mismatch | None:
     check = pack.reference.check
     assert check is not None
     given = real_arrays(inputs)
-    shaped = {
-        output.name: np.asarray(real_arrays({"it": outputs[output.name]})["it"]).reshape(sizes.shape(case, output))
-        for output in pack.outputs
-    }
+    shaped = _shaped(pack, case, outputs)
     try:
         said = check(given, shaped)
     except Exception as error:

@@ -10,6 +10,8 @@ It may define these functions. Arrays come as the kernel gets them, by argument 
 * ``magnitude(**inputs)``: the magnitude M of judge.check.tolerance, of the same form.
 * ``check(inputs, outputs)``: for outputs of which several are right. Returns None where they are right, else one
   sentence that says what is wrong and where. It decides about every output without a tolerance, and may look at all.
+* ``mistake(inputs, outputs)``: for wrong outputs of small cases. Returns one sentence that names a common mistake if
+  the outputs are what that mistake gives, else None. It decides nothing.
 * ``make_inputs(rng, **axes, **parameters)``: a dict of arrays for the inputs that have no data declared; ``rng`` is a
   ``numpy.random.Generator``.
 * ``spot_check(rng, inputs, outputs)``: for outputs that take too long to check whole in every timed call. Returns
@@ -34,7 +36,7 @@ from typing import Any
 
 from judge.packs.errors import PackError
 
-FUNCTIONS = ("reference", "magnitude", "make_inputs", "spot_check", "check")
+FUNCTIONS = ("reference", "magnitude", "make_inputs", "spot_check", "check", "mistake")
 
 
 class Reference:
@@ -73,6 +75,10 @@ class Reference:
     @property
     def check(self) -> Callable[..., Any] | None:
         return self._function("check")
+
+    @property
+    def mistake(self) -> Callable[..., Any] | None:
+        return self._function("mistake")
 
     def defines(self, name: str) -> bool:
         """Returns whether the file defines a function, without importing it."""

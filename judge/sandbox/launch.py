@@ -14,6 +14,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -119,6 +120,7 @@ class JailProcess:
         self._killed = False
         self._exit: JailExit | None = None
         self._failure: JailUnavailable | None = None
+        self._ending = threading.Lock()
         self.stdin = process.stdin
         self.stdout = process.stdout
         self.stderr = process.stderr
@@ -168,45 +170,20 @@ class JailProcess:
             self._process.wait()
 
     def end(self) -> JailExit:
-        """Kills remaining processes, cleans up and returns how the jail ended. Idempotent.
+        """Kills remaining processes, cleans up and returns how the jail ended. Idempotent, from any thread.
 
         Raises JailUnavailable if the jail could not be set up: then nothing ran in it.
         """
-        if self._failure is not None:
-            raise self._failure
-        if self._exit is None:
-            self.kill()
-            wall_s = time.monotonic() - self._started_s
-            # The process namespace takes its processes with it; this is for a jail that is switched off.
-            self._group.kill()
-            usage = self._group.usage()
-            self._group.remove()
-            for stream in (self.stdin, self.stdout, self.stderr):
-                if stream is not None:
-                    with contextlib.suppress(BrokenPipeError):
-                        stream.close()
-            word = self._told_from_inside()
-            try:
-                code, by_signal = self._how_it_ended()
-            except JailUnavailable as failure:
-                self._failure = failure
-                raise
-            if word is not None and not self._killed:
-                code, by_signal = word.code, word.signal
-            self._exit = JailExit(
-                code,
-                by_signal,
-                wall_s,
-                usage.cpu_s,
-                usage.memory_peak_bytes,
-                usage.oom_killed,
-                self._killed,
-                cpu_limited=self._cpu_limited(by_signal, usage.cpu_s),
-                jail_lost=code is None and by_signal is None and not self._killed and not usage.oom_killed,
-                called_exit=word is not None and word.called_exit,
-                stack_overflow=word is not None and word.stack_overflow,
-            )
-        return self._exit
+        with self._ending:
+            if self._failure is not None:
+                raise self._failure
+            if self._exit is None:
+                try:
+                    self._exit = self._clean_up()
+                except JailUnavailable as failure:
+                    self._failure = failure
+                    raise
+            return self._exit
 
     def __enter__(self) -> JailProcess:
         return self
@@ -215,6 +192,35 @@ class JailProcess:
         # A failed set-up raised once must not be raised again over the error that is on its way.
         with contextlib.suppress(JailUnavailable):
             self.end()
+
+    def _clean_up(self) -> JailExit:
+        self.kill()
+        wall_s = time.monotonic() - self._started_s
+        # The process namespace takes its processes with it; this is for a jail that is switched off.
+        self._group.kill()
+        usage = self._group.usage()
+        self._group.remove()
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        word = self._told_from_inside()
+        code, by_signal = self._how_it_ended()
+        if word is not None and not self._killed:
+            code, by_signal = word.code, word.signal
+        return JailExit(
+            code,
+            by_signal,
+            wall_s,
+            usage.cpu_s,
+            usage.memory_peak_bytes,
+            usage.oom_killed,
+            self._killed,
+            cpu_limited=self._cpu_limited(by_signal, usage.cpu_s),
+            jail_lost=code is None and by_signal is None and not self._killed and not usage.oom_killed,
+            called_exit=word is not None and word.called_exit,
+            stack_overflow=word is not None and word.stack_overflow,
+        )
 
     def _how_it_ended(self) -> tuple[int | None, int | None]:
         with self._status:

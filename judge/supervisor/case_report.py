@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from emulator.wording import CUDA, Wording
+from judge.check.mismatch import without_imprecision
 from judge.check.shown import show_array
 from judge.judgement import CaseJudgement, Mismatch, ShownArray
 from judge.packs.judging import Checker
@@ -14,7 +16,7 @@ from judge.supervisor.case_preparer import PreparedCase
 from judge.supervisor.layout import Array
 from judge.supervisor.output_drain import CUT
 from judge.supervisor.verdict_rules import Outcome
-from judge.verdict import Verdict
+from judge.verdict import Verdict, combine_verdicts
 
 #: The characters of what a case prints that are kept.
 _OUTPUT_CHARACTERS = 8 << 10
@@ -72,3 +74,30 @@ def case_judgement(
         output=cut if case.is_public else "",
         shown=shown,
     )
+
+
+def with_larger_error_first(judged: Sequence[CaseJudgement]) -> tuple[list[CaseJudgement], str]:
+    """Returns judged cases, and the message of the first whose verdict is the worst, for the whole judgement.
+
+    Where one case is wrong by more than roundings, small errors in those before it are most likely the same mistake's,
+    unless the code shows why it is imprecise: they are not called imprecise, and the larger error is told first.
+    """
+    verdict = combine_verdicts(case.verdict for case in judged)
+    worst = [case for case in judged if case.verdict is verdict]
+    message = next((case.message for case in worst), "")
+    larger = next((case for case in worst if case.mismatch is not None and case.mismatch.imprecise is None), None)
+    if larger is None or not _is_imprecise_without_cause(worst[0]):
+        return list(judged), message
+    return [_not_imprecise(case) if _is_imprecise_without_cause(case) else case for case in judged], larger.message
+
+
+def _is_imprecise_without_cause(case: CaseJudgement) -> bool:
+    mismatch = case.mismatch
+    return mismatch is not None and mismatch.imprecise is not None and case.message.startswith(mismatch.message)
+
+
+def _not_imprecise(case: CaseJudgement) -> CaseJudgement:
+    assert case.mismatch is not None
+    mismatch = without_imprecision(case.mismatch)
+    message = mismatch.message + case.message.removeprefix(case.mismatch.message)
+    return dataclasses.replace(case, message=message, mismatch=mismatch)

@@ -15,7 +15,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from emulator.wording import wording_of
+from judge.check.mismatch import without_questions
 from judge.compile.artifact import Artifact
+from judge.errors import InternalError
 from judge.judgement import OF_WHOLE_LAUNCHES, CaseJudgement, MemoryFault
 from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Case, Pack
@@ -24,7 +26,7 @@ from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.case_report import case_judgement, first_mismatch, shown_arrays
 from judge.supervisor.explainer import Explainer
 from judge.supervisor.factory import SessionFactory
-from judge.supervisor.fault_claims import UNORDERED, fault_of
+from judge.supervisor.fault_claims import NOTES, UNORDERED, fault_of
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.likely_causes import has_one_order
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -66,6 +68,9 @@ _MAY_LACK_ORDER = (
 )
 #: Verdicts that the checks themselves may cause.
 _OF_THE_CHECKS = (Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED)
+#: Verdicts that a case may get since it is run again and again.
+_OF_FURTHER_CALLS = (*_OF_THE_CHECKS, Verdict.OUTPUT_LIMIT_EXCEEDED)
+_NO_MEMORY = "cudaErrorMemoryAllocation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +238,7 @@ class CaseRunner:
         except RequestRefused as refused:
             outcome = self.outcome_of_refused_request(refused)
         else:
-            names = [argument.name for argument in self._pack.arguments]
-            outcome = outcome_of_call(
-                record.ran,
-                record.fetched,
-                names,
-                bounds.call_s,
-                lambda: first_mismatch(prepared_case.check, outputs, _launches(record), self._wording),
-                reads_are_errors=self._pack.emulator.reads_are_errors,
-                call_lines=self._artifact.call_lines,
-                source=self._source,
-                file_name=self._artifact.file_name,
-                wording=self._wording,
-            )
+            outcome = self._outcome_of_call(prepared_case, record, outputs)
             if _may_be_of_the_checks(outcome, watch):
                 return self._judge_without_checks(case, prepared_case, watch)
             if self._session is not None and self._session.runner.flooded:
@@ -279,7 +272,7 @@ class CaseRunner:
         outside: tuple[MemoryFault, ...],
         unordered: Sequence[MemoryFault],
     ) -> Outcome:
-        """Returns a right answer, or the wrong one that another order of warps gives, if it has a race.
+        """Returns a right answer, or the wrong one or the error that another order of warps gives, if it has a race.
 
         ``outside`` are lines that leave their part of shared memory: they may explain a wrong answer. ``unordered`` are
         atomics, volatile and relaxed accesses without a fence or ``__syncwarp()``, which are no races: they need no
@@ -301,27 +294,70 @@ class CaseRunner:
             if number < 2 and race.kind in OF_WHOLE_LAUNCHES:
                 # What the last call left behind would be right for this one.
                 self.end_session()
-            try:
-                if is_late:
-                    # Nor does it find what the last call left there, unless that comes of the same inputs.
-                    others = make_inputs(self._pack, case, self._orders.getrandbits(32))
-                    self.call(case, dataclasses.replace(prepared_case, inputs=others), Watch.NOTHING)
-                record, outputs, _ = self.call(case, prepared_case, order)
-            except (RunnerEnded, RequestRefused):
-                self.end_session()
-                return right
-            if ends_device(record.ran, record.fetched):
-                self.end_session()
-                return right
-            mismatch = first_mismatch(prepared_case.check, outputs)
-            if mismatch is not None:
+            if is_late:
+                # Nor does it find what the last call left there, unless that comes of the same inputs. This call itself
+                # decides nothing.
+                others = make_inputs(self._pack, case, self._orders.getrandbits(32))
+                self._outcome_in_order(case, dataclasses.replace(prepared_case, inputs=others), Watch.NOTHING)
+            wrong = self._outcome_in_order(case, prepared_case, order)
+            if wrong is None:
+                break
+            if wrong.verdict is not Verdict.ACCEPTED:
                 told = "; ".join(fault.message for fault in (*outside[:1], race))
                 what = "threads" if is_late and of_lanes else "warps"
-                found = (*right.memory_errors, *(() if races else unordered[:1]), *outside)[:MAX_FAULTS]
-                wrong = Outcome(Verdict.WRONG_ANSWER, mismatch.message, mismatch, found)
-                wrong = wrong if mismatch.imprecise is None else not_imprecise(wrong)
-                return dataclasses.replace(wrong, message=f"{wrong.message} in another order of {what}: {told}")
+                stopped_by = [each for each in wrong.memory_errors if each.other is None and each.kind not in NOTES]
+                stopped_by = stopped_by if wrong.mismatch is None else []
+                found = (*stopped_by, *right.memory_errors, *(() if races else unordered[:1]), *outside)[:MAX_FAULTS]
+                if wrong.mismatch is not None and wrong.mismatch.imprecise is not None:
+                    wrong = not_imprecise(wrong)
+                message = f"{without_questions(wrong.message)}, in another order of {what}: {told}"
+                return dataclasses.replace(wrong, message=message, memory_errors=found)
         return dataclasses.replace(right, message=races[0].message) if races else right
+
+    def _outcome_in_order(self, case: Case, prepared_case: PreparedCase, order: Watch) -> Outcome | None:
+        """Returns the outcome of a further call of an accepted case; None where the submission may not be to blame.
+
+        A further call takes time and memory that the submission need not have, and may come upon what the device does
+        not support. A session that makes no more calls is ended.
+        """
+        try:
+            record, outputs, _ = self.call(case, prepared_case, order)
+        except RunnerEnded as ended:
+            self.end_session()
+            is_public = prepared_case.answers is not None
+            try:
+                outcome = outcome_of_ending(ended.ending, self._factory.bounds.call_s, is_public=is_public)
+            except InternalError:
+                return None
+        except RequestRefused as refused:
+            during, calls = self._session.last_op if self._session is not None else Op.START, self.calls
+            self.end_session()
+            try:
+                outcome = outcome_of_refusal(refused.reply, during, calls)
+            except InternalError:
+                return None
+        else:
+            outcome = self._outcome_of_call(prepared_case, record, outputs)
+            if ends_device(record.ran, record.fetched):
+                self.end_session()
+            report = record.fetched.report
+            if report is not None and (report.unsupported or any(call.name == _NO_MEMORY for call in report.calls)):
+                return None
+        return None if outcome.verdict in _OF_FURTHER_CALLS else outcome
+
+    def _outcome_of_call(self, prepared_case: PreparedCase, record: CallRecord, outputs: dict[str, Array]) -> Outcome:
+        return outcome_of_call(
+            record.ran,
+            record.fetched,
+            [argument.name for argument in self._pack.arguments],
+            self._factory.bounds.call_s,
+            lambda: first_mismatch(prepared_case.check, outputs, _launches(record), self._wording),
+            reads_are_errors=self._pack.emulator.reads_are_errors,
+            call_lines=self._artifact.call_lines,
+            source=self._source,
+            file_name=self._artifact.file_name,
+            wording=self._wording,
+        )
 
     def call(
         self, case: Case, prepared_case: PreparedCase, watch: Watch, *, in_order: bool = False

@@ -11,9 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from emulator.wording import wording_of
+from judge.check.mismatch import without_questions
 from judge.compile.artifact import Artifact
 from judge.compile.source_files import own_lines
 from judge.judgement import OF_WHOLE_LAUNCHES, Mismatch
+from judge.packs.checkers import mistake_in
+from judge.packs.errors import PackError
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_preparer import PreparedCase, prepare_case
 from judge.supervisor.case_report import first_mismatch
@@ -77,16 +80,16 @@ class Explainer:
         # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
         self._is_more_than_rounding = False
         self._tried = self._explained = self._counted_rounds = self._tried_starts = False
-        self._tried_alone = self._tried_order = False
+        self._tried_alone = self._tried_order = self._mistake_fails = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
         """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
         case, calls = prepared_case.case, self._caller.calls
         is_first = not self._tried
-        explained = self._with_checks(case, prepared_case, self._with_cause(wrong, outputs), outputs)
+        explained = self._with_checks(case, prepared_case, self._with_cause(prepared_case, wrong, outputs), outputs)
         if self._has_checks and calls > 1 and wall_s <= _QUICK_S and self._is_right_alone(prepared_case, explained):
             self._tried_starts = True
-            return dataclasses.replace(explained, message=f"{LEFT_BEHIND}; {explained.message}")
+            return dataclasses.replace(explained, message=f"{LEFT_BEHIND}; {without_questions(explained.message)}")
         if self._has_checks and is_first and not self._explained and self._caller.is_small(case):
             # What memory holds that an earlier call allocated, without checks, nobody knows.
             self._caller.end_session()
@@ -144,12 +147,14 @@ class Explainer:
         faults = (*failed.memory_errors[: MAX_FAULTS - 1], found[0])
         return dataclasses.replace(failed, message=message, memory_errors=faults)
 
-    def _with_cause(self, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
+    def _with_cause(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
         """Returns a wrong answer with the cause that its numbers, or the compiled code, suggest."""
         mismatch = wrong.mismatch
         if mismatch is None:
             return wrong
         wrong, mismatch = self._without_unlikely_imprecision(wrong, mismatch)
+        if mismatch.imprecise is None and (told := self._mistake(prepared_case, outputs)):
+            return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}")
         message = with_cause(
             wrong.message,
             mismatch,
@@ -160,6 +165,17 @@ class Explainer:
             wording=self._wording,
         )
         return dataclasses.replace(wrong, message=message)
+
+    def _mistake(self, prepared_case: PreparedCase, outputs: dict[str, Array]) -> str:
+        """Returns the mistake that the pack recognizes in a small case's outputs, in words; empty where it does not."""
+        if self._mistake_fails or not self._caller.is_small(prepared_case.case):
+            return ""
+        try:
+            return mistake_in(self._pack, prepared_case.case, prepared_case.inputs, outputs)
+        except PackError:
+            # The answer is wrong all the same. Authors learn of it from ``judge.verify.cases``.
+            self._mistake_fails = True
+            return ""
 
     def _without_unlikely_imprecision(self, wrong: Outcome, mismatch: Mismatch) -> tuple[Outcome, Mismatch]:
         """Returns a wrong answer that is not called imprecise if what was wrong before it explains more.
@@ -204,7 +220,7 @@ class Explainer:
         is_cause = told and not is_right(())
         if self._caller.calls != before:
             self._caller.end_session()
-        return dataclasses.replace(wrong, message=f"{told}; {wrong.message}") if is_cause else wrong
+        return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}") if is_cause else wrong
 
     def _with_checks(
         self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]

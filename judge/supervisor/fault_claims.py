@@ -19,7 +19,7 @@ CONFLICTING = "conflicting stores"
 OUT_OF_BOUNDS = ("out-of-bounds", "read after free")
 UNDEFINED_SHUFFLE = "undefined shuffle"
 #: Atomics, volatile or relaxed accesses read what another block, or lane of the warp, wrote: no races.
-UNORDERED = ("access without a fence", "unordered lanes")
+UNORDERED = ("access without a fence", "unordered blocks", "unordered lanes")
 #: What explains a wrong answer, and needs no warning beside a right one.
 NOTES = (UNDEFINED_SHUFFLE, CONFLICTING, "uninitialized local read", *UNORDERED)
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")

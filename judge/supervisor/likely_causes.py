@@ -9,10 +9,12 @@ import contextlib
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from emulator.fat_binaries import fat_binaries
 from emulator.runtime import fatbinary
 from emulator.wording import CUDA, Wording
-from judge.check.mismatch import PART_MISSING, imprecision
+from judge.check.mismatch import imprecision, without_questions
 from judge.compile.artifact import Artifact
 from judge.compile.listing import read_ptx
 from judge.compile.source_files import MAIN, own_lines
@@ -21,6 +23,8 @@ from judge.judgement import OF_WHOLE_LAUNCHES, MemoryFault, Mismatch
 _WITH_HOST = "race with the host"
 #: Fewer wrong elements may look like wrong rounding by chance.
 _FEWEST_ROUNDED = 4
+#: Fewer numbers may all be off by a multiple of 256 by chance.
+_FEWEST_WRAPPED = 3
 _MOST_CAUSES = 2
 _COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.full\b")
@@ -28,11 +32,20 @@ _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.
 _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
 _TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
 _TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
-_SUM_OF_HALVES = re.compile(r"\b(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:relu\.)?b?f16(?:x2)?\b")
+_SUM_OF_HALVES = re.compile(
+    r"\b(?:(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:relu\.)?|(?:atom|red)\.(?:\w+\.)*?add\.(?:noftz\.)?)b?f16(?:x2)?\b"
+)
+_PRODUCT_OF_HALVES = re.compile(r"\bmul\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?b?f16(?:x2)?\b")
+_TEXTURE = re.compile(r"\btex\.(?:\w+\.)*f32\.f32\b")
+#: What a source says whose textures interpolate.
+_LINEAR = "FilterModeLinear"
 _TENSOR = re.compile(r"\bw?mma\.(?:mma\.)?sync\b.*\.(tf32|bf16|f16)\b")
 _EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\b")
 _EXTERN_ARRAYS = re.compile(r"\.extern\s+\.shared\s[^;]*?([\w$]+)\[\]\s*;")
 _ATOMIC_EXTREME = re.compile(r"\b(?:atom|red)\.(?:(?!shared)\w+\.)*(max|min)\.\w+")
+_FROM_FLOAT = re.compile(r"\bcvt\.r[nzmp]i\.(?:\w+\.)*[su](?:32|64)\.f32\b")
+#: Up to here a float holds every integer, and sums of rounded terms are off by no more than such a share.
+_EXACT_FLOATS, _ROUNDED_SHARE = 1 << 24, 1e-3
 #: Numbers that a memset leaves: of bytes 0, and in integers of bytes 255.
 _SET_BY_BYTES = (0, -1)
 _NAMES = re.compile(r"[\w$]+")
@@ -79,9 +92,11 @@ def with_cause(
         return with_precision(message, mismatch.imprecise, causes)
     # Quantized numbers are bytes; of other integers, off by one is a matter of counting.
     cause = rounding(mismatch) if is_byte else ""
+    cause = cause or wrapped(mismatch)
     cause = cause or start_of_atomic(mismatch, artifact.library, source, artifact.file_name, wording)
+    cause = cause or kept_in_float(mismatch, artifact.library, source, artifact.file_name)
     cause = cause or arrays_at_one_address(artifact.library, source)
-    return f"{message}; {cause}" if cause else message
+    return f"{without_questions(message)}; {cause}" if cause else message
 
 
 def rounding(mismatch: Mismatch) -> str:
@@ -104,6 +119,28 @@ def rounding(mismatch: Mismatch) -> str:
             "each wrong number is one step above an even one, as at a half-way case: round to even (rintf), and scale "
             "in the statement's order"
         )
+    return ""
+
+
+def wrapped(mismatch: Mismatch) -> str:
+    """Returns that counts wrapped around, if all wrong integers are too small by what that takes; else nothing.
+
+    One number alone may be off by a multiple of 256 by chance, but not of 65,536.
+    """
+    pairs = list(zip(mismatch.expected, mismatch.got, strict=True))
+    missing: list[int] = []
+    for want, have in pairs:
+        if not isinstance(want, int) or not isinstance(have, int) or have < 0:
+            return ""
+        missing.append(want - have)
+    # Zeros alone may be of a store that is missing.
+    if not missing or min(missing) <= 0 or not any(mismatch.got):
+        return ""
+    for bits in (16, 8):
+        if all(each % (1 << bits) == 0 for each in missing) and (bits == 16 or len(missing) >= _FEWEST_WRAPPED):
+            each_time, or_fewer = " each time" if len(missing) > 1 else "", " or fewer" if bits > 8 else ""
+            wraps = f"does a count or sum of {bits} bits{or_fewer} wrap around?"
+            return f"a multiple of {1 << bits:,} is missing{each_time}: {wraps}"
     return ""
 
 
@@ -140,6 +177,33 @@ def start_of_atomic(
     return ""
 
 
+def kept_in_float(mismatch: Mismatch, library: bytes, source: str, file_name: str = MAIN) -> str:
+    """Returns that wrong integers were floats before, if all of them are what a float has near the right ones.
+
+    Beyond 2^24 it has but every second integer, and adding 1 to 2^24 leaves that.
+    """
+    pairs = list(zip(mismatch.expected, mismatch.got, strict=True))
+    for want, have in pairs:
+        if not isinstance(want, int) or not isinstance(have, int) or abs(want) <= _EXACT_FLOATS:
+            return ""
+        is_stuck = abs(have) == _EXACT_FLOATS and have * want > 0
+        if not is_stuck and abs(have - want) > _ROUNDED_SHARE * abs(want):
+            return ""
+        if int(np.float32(have)) != have:
+            return ""
+    own = own_lines(source, file_name)
+    for text in ptx_texts(library) if pairs else ():
+        for function in read_ptx(text, own):
+            for instruction in function.listing:
+                if instruction.line is not None and _FROM_FLOAT.search(instruction.text):
+                    line = own.in_words(instruction.line)
+                    return (
+                        f"a float becomes an integer on {line}: beyond 2^24 a float does not hold every integer, so "
+                        "count and add in integers"
+                    )
+    return ""
+
+
 def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves: bool) -> tuple[str, ...]:
     """Returns the parts of a submission's code with less precision than a float, each with its line.
 
@@ -152,6 +216,7 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     blanked = _COMMENTS.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source) if has_c_comments else source
     plain = blanked.split("\n")
     found: dict[tuple[int, str], None] = {}
+    products: dict[tuple[int, str], None] = {}
     for text in ptx_texts(library):
         for function in read_ptx(text, own):
             for instruction in function.listing:
@@ -159,7 +224,10 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
                 what = "" if line is None else _less_precise(instruction.text, plain, line, has_halves=has_halves)
                 if line is not None and what:
                     found[line, what] = None
-    return tuple(f"{what} ({own.in_words(line)})" for line, what in sorted(found))
+                if line is not None and has_halves and _PRODUCT_OF_HALVES.search(instruction.text):
+                    products[line, "products are rounded to half precision"] = None
+    # Some products of halves are exact, and some may be rounded: they are named where nothing else is.
+    return tuple(f"{what} ({own.in_words(line)})" for line, what in sorted(found or products))
 
 
 def arrays_at_one_address(library: bytes, source: str) -> str:
@@ -187,11 +255,13 @@ def _less_precise(code: str, source: Sequence[str], line: int, *, has_halves: bo
         )
         return f"its factors are rounded to {_TENSOR_NAMES[tensor[1]]}{remedy}"
     if has_halves and _SUM_OF_HALVES.search(code):
-        return "sums are kept in half precision"
+        return "sums are rounded to half precision"
     if not has_halves and _TO_HALF.search(code):
         return "a float is rounded to half precision"
     if not has_halves and _TO_BFLOAT.search(code):
         return "a float is rounded to bfloat16"
+    if _TEXTURE.search(code) and any(_LINEAR in text for text in source):
+        return "a texture that interpolates knows places to 8 bits behind the point"
     if _APPROXIMATE.search(code) and 0 < line <= len(source) and (named := _INTRINSIC.search(source[line - 1])):
         return f"{named[1]} is a fast approximation"
     return ""
@@ -213,4 +283,4 @@ def with_precision(message: str, times: float | None, causes: Sequence[str]) -> 
         return message
     more = len(causes) - _MOST_CAUSES
     told = ", ".join(causes[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")
-    return f"{begins}{told}; {message.removeprefix(begins).replace(PART_MISSING, '')}"
+    return f"{begins}{told}; {without_questions(message.removeprefix(begins))}"

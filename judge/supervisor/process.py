@@ -297,13 +297,14 @@ class RunnerProcess:
         making_code: bool = False,
     ) -> NoReturn:
         """Ends the runner and raises RunnerEnded."""
-        if self._jail is None:
+        jail = self._jail
+        if jail is None:
             raise RuntimeError("the runner has been closed")
         if not (tampered or flooded or timed_out):
             # The socket closed: wait for the process to end by itself, so that its own exit code is reported.
-            self._jail.wait(2.0)
+            jail.wait(2.0)
         try:
-            ended = self._jail.end()
+            ended = jail.end()
         except JailUnavailable as failure:
             said = self._drain.finish().strip().splitlines()
             self._jail = None

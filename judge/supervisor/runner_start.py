@@ -62,7 +62,7 @@ class WaitingRunners(Protocol):
         """Returns a runner with regions of at least these sizes, which then belongs to the caller, or None."""
 
     def quiet(self, *, wait: bool = True) -> AbstractContextManager[None]:
-        """Starts no runner until the block ends. With ``wait``, enters once a runner being started is up."""
+        """Starts no runner until the block ends. With ``wait``, enters once the runners being started are up."""
 
 
 class EarlyRunners:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from judge.check.mismatch import imprecision, without_imprecision
+from judge.check.mismatch import imprecision, without_imprecision, without_questions
 from judge.compile.source_files import MAIN, own_lines, split_files
 from judge.judgement import SAME_IN_ALL_ORDERS, MemoryFault
 from judge.supervisor.fault_claims import (
@@ -49,8 +49,8 @@ def with_checks(
     new = tuple(fault for fault in found if (fault.kind, fault.file, fault.line) not in known)
     # The case may have run with these checks the first time; of what was found then, the message names some.
     unsaid = [each for each in found if each in new or not each.kind.startswith(OUT_OF_BOUNDS)]
-    said = {(f.kind, f.file, f.line) for f in wrong.memory_errors if f.message and f.message in wrong.message}
-    unsaid = [each for each in unsaid if (each.kind, each.file, each.line) not in said]
+    told_already = {(f.kind, f.file, f.line) for f in wrong.memory_errors if f.message and f.message in wrong.message}
+    unsaid = [each for each in unsaid if (each.kind, each.file, each.line) not in told_already]
     if not unsaid:
         return wrong
     likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
@@ -70,9 +70,10 @@ def with_checks(
         told, is_cause = [first.message], first.kind not in NOTES
     if is_cause and wrong.mismatch is not None and wrong.mismatch.imprecise is not None:
         wrong = not_imprecise(wrong)
-        message = "; ".join(filter(None, (*told, wrong.message)))
+        message = "; ".join(filter(None, (*told, without_questions(wrong.message))))
     else:
-        message = "; ".join(filter(None, (wrong.message, *told)))
+        said = without_questions(wrong.message) if is_cause else wrong.message
+        message = "; ".join(filter(None, (said, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
 
 

@@ -1,17 +1,19 @@
 """Keeps warm runners: the device is up and nothing is loaded, so that no submission waits for Python and a context.
 
 Each runner serves one session and ends with it, like one started on demand; it was only started earlier. The pool's own
-thread starts them and they die with it (a jail ends with the thread that launched it). Runners are started one at a
-time, not while a caller asks for quiet, and only if the machine has memory to spare.
+thread starts them and they die with it (a jail ends with the thread that launched it). Runners start together, one for
+each four processors, not while a caller asks for quiet, and only if the machine has memory to spare.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
@@ -24,6 +26,8 @@ MAX_AGE_S = 1800.0
 #: Memory that must stay free for judging, beside the waiting runners.
 _MEMORY_BYTES = 2 << 30
 _TICK_S = 30.0
+#: What a runner that comes up takes in part, so that starting several leaves room for what is judged meanwhile.
+_PROCESSORS_EACH = 4
 _BACKOFF_S = (5.0, 20.0, 60.0)
 
 #: Starts a runner, given the bytes of its input and output regions.
@@ -39,7 +43,9 @@ class _Waiting:
 
 
 class WarmPool:
-    """Keeps ``count`` runners of one device ready. Errors go to ``report``; no method raises them.
+    """Keeps ``count`` runners of one device ready, of which ``together`` start at a time.
+
+    Errors go to ``report``; no method raises them.
 
     All methods may be called from any thread. Neither ``close`` nor the end of this process leaves a runner behind.
     """
@@ -50,12 +56,14 @@ class WarmPool:
         count: int,
         *,
         start_s: float,
+        together: int = 1,
         report: Callable[[str], None] = lambda _: None,
         enough_memory: Callable[[], bool] | None = None,
         max_age_s: float = MAX_AGE_S,
     ) -> None:
         self._start = start
         self._count = count
+        self._together = together
         self._start_s = start_s
         self._report = report
         self._enough_memory = enough_memory or enough_memory_free
@@ -64,7 +72,7 @@ class WarmPool:
         self._waiting: list[_Waiting] = []
         # A session that needs more gets a runner of its own, and runners started from then on have that much.
         self._sizes = (REGION_BYTES, REGION_BYTES)
-        self._starting = False
+        self._starting = 0
         self._quiet = 0
         self._stopped = False
         self._failures = 0
@@ -94,7 +102,7 @@ class WarmPool:
 
     @contextlib.contextmanager
     def quiet(self, *, wait: bool = True) -> Iterator[None]:
-        """Starts no runner until the block ends. With ``wait``, enters once a runner being started is up."""
+        """Starts no runner until the block ends. With ``wait``, enters once the runners being started are up."""
         with self._changed:
             self._quiet += 1
             while wait and self._starting:
@@ -133,52 +141,61 @@ class WarmPool:
         return one.runner.process.alive and time.monotonic() - one.since_s < self._max_age_s
 
     def _keep(self) -> None:
-        while self._wait_for_need():
-            made, problem = self._make(*self._sizes)
-            with self._changed:
-                self._starting = False
-                self._changed.notify_all()
-                if made is not None:
-                    self._failures = 0
-                    if self._stopped or (made.input_bytes, made.output_bytes) != self._sizes:
-                        made.runner.process.close()
+        while wanted := self._wait_for_need():
+            sizes = self._sizes
+            launched = [_try(self._start, *sizes) for _ in range(wanted)]
+            problems = []
+            for started, problem in launched:
+                ready, problem = (None, problem) if started is None else _try(self._await, started)
+                with self._changed:
+                    self._starting -= 1
+                    self._changed.notify_all()
+                    if ready is None:
+                        problems.append(problem)
+                    elif self._stopped or sizes != self._sizes:
+                        ready.process.close()
                     else:
-                        self._waiting.append(made)
-                    continue
-                self._failures += 1
-                pause_s = _BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1]
-            self._report(problem)
+                        self._waiting.append(_Waiting(ready, *sizes, time.monotonic()))
+            if not problems:
+                self._failures = 0
+                continue
+            self._failures += 1
+            self._report(problems[0])
+            pause_s = _BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1]
             with self._changed:
                 self._changed.wait_for(lambda: self._stopped, pause_s)
         with self._changed:
             self._discard()
 
-    def _wait_for_need(self) -> bool:
-        """Returns True when a runner has to be started, False when the pool is closed."""
+    def _wait_for_need(self) -> int:
+        """Returns how many runners have to be started now, or 0 when the pool is closed."""
         with self._changed:
             while not self._stopped:
                 if not self._quiet:
                     for old in [one for one in self._waiting if not self._usable(one)]:
                         self._waiting.remove(old)
                         old.runner.process.close()
-                    if len(self._waiting) < self._count and self._enough_memory():
-                        self._starting = True
-                        return True
+                    missing = self._count - len(self._waiting)
+                    if missing > 0 and self._enough_memory():
+                        self._starting = min(missing, self._together)
+                        return self._starting
                 self._changed.wait(_TICK_S)
-        return False
+        return 0
 
-    def _make(self, input_bytes: int, output_bytes: int) -> tuple[_Waiting | None, str]:
+    def _await(self, started: StartedRunner) -> StartedRunner:
         try:
-            started = self._start(input_bytes, output_bytes)
-            try:
-                ready = started.wait(self._start_s)
-            except BaseException:
-                started.process.close()
-                raise
-        except Exception as error:
-            # Any error is caught: if this thread ended, the runners in use would end with it.
-            return None, f"{type(error).__name__}: {error}"
-        return _Waiting(ready, input_bytes, output_bytes, time.monotonic()), ""
+            return started.wait(self._start_s)
+        except BaseException:
+            started.process.close()
+            raise
+
+
+def _try(make: Callable[..., StartedRunner], *given: Any) -> tuple[StartedRunner | None, str]:
+    """Returns a runner and why there is none: if the pool's thread ended, the runners in use would end with it."""
+    try:
+        return make(*given), ""
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
 
 
 def warm_pool(
@@ -190,7 +207,8 @@ def warm_pool(
         request = start_request(spec, settings, input_bytes, output_bytes)
         return start_runner(launcher, request, settings.run.output_bytes)
 
-    return WarmPool(start, count, start_s=settings.run.start_s + spec.start_s, report=report)
+    together = max(1, len(os.sched_getaffinity(0)) // _PROCESSORS_EACH)
+    return WarmPool(start, count, start_s=settings.run.start_s + spec.start_s, together=together, report=report)
 
 
 def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:

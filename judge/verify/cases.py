@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from judge.packs import sizes
+from judge.packs.checkers import mistake_in
 from judge.packs.data.decoys import decoy
 from judge.packs.data.distributions import varies
 from judge.packs.data.inputs import Inputs, lazy_inputs, make_inputs
@@ -144,6 +145,8 @@ def _check_reference(prepared: PreparedCase) -> Iterator[Finding]:
         mismatch = spot_check(pack, case, lazy_inputs(pack, case, prepared.seed), right, seed=1)
     if mismatch is not None:
         yield error("reference-rejected", file, key, f"the reference's own answer is rejected: {mismatch.message}")
+    elif "emulator" in case.devices and (told := mistake_in(pack, case, prepared.inputs, right)):
+        yield error("reference-accused", file, key, f"mistake finds one in the reference's own answer: {told}")
 
 
 def _check_range(prepared: PreparedCase, name: str, values: np.ndarray, right: np.ndarray) -> Iterator[Finding]:

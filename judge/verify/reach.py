@@ -23,7 +23,7 @@ _TWO_LEVELS = 1_048_577
 #: Beyond what a kernel keeps of a row in one block: 58,112 floats in 227 KiB of shared memory, 65,536 in registers.
 _WHOLE = 131_072
 #: What the emulator judges in a moment.
-_CHEAP_ELEMENTS = 1_000_000
+_CHEAP_ELEMENTS = 1_500_000
 _CHEAP_OPERATIONS = 20e6
 #: Sizes and parameters that change together where a constraint ties them.
 _TIED = 2

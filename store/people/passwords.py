@@ -43,8 +43,11 @@ class HashersBusyError(Exception):
     """Raised when other passwords were being hashed for too long: the request may be sent again."""
 
 
-def hash_password(password: str, *, wait_s: float = WAIT_S) -> str:
-    """Returns the argon2 hash of a password. Raises HashersBusyError after ``wait_s`` of waiting for others."""
+def hash_password(password: str, *, wait_s: float | None = None) -> str:
+    """Returns the argon2 hash of a password.
+
+    Raises HashersBusyError after ``wait_s`` seconds (``WAIT_S`` by default) of waiting for others.
+    """
     with _slot(wait_s):
         return _hasher.hash(password)
 
@@ -75,8 +78,8 @@ def weakness(password: str, *, username: str = "") -> str | None:
 
 
 @contextmanager
-def _slot(wait_s: float = WAIT_S) -> Iterator[None]:
-    if not _slots.acquire(timeout=wait_s):
+def _slot(wait_s: float | None = None) -> Iterator[None]:
+    if not _slots.acquire(timeout=WAIT_S if wait_s is None else wait_s):
         raise HashersBusyError
     try:
         yield

@@ -6,6 +6,7 @@ CuPy and rehearses. All of that loads processors and the GPU, which disturbs nei
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -76,11 +77,12 @@ class TimingAhead:
         left = [*self._sessions, *self._null_sessions]
         self._sessions.clear()
         self._null_sessions.clear()
-        for session in left:
-            session.finish()
-        self._threads.shutdown()
-        if self.oracle is not None:
-            self.oracle.close()
+        with contextlib.ExitStack() as ending:
+            if self.oracle is not None:
+                ending.callback(self.oracle.close)
+            ending.callback(self._threads.shutdown)
+            for session in left:
+                ending.callback(session.finish)
 
     def _begin(self, sessions: list[Session], factory: SessionFactory, request: ReserveRequest, count: int) -> None:
         for _ in range(count):

@@ -80,11 +80,14 @@ class CudaDevice:
             self.pytorch = module.PyTorch(ordinal, has_functions=pytorch == "functions")
 
     def limit(self, load: LoadRequest) -> None:
-        """Prepares the timer for programs with streams of their own; the driver has none of the limits."""
-        # PyTorch's streams do not wait for the default one.
-        if load.own_streams or (self.pytorch is not None and load.loader != NATIVE_LOADER):
-            with _errors():
+        """Prepares the timer for the program's language and streams; the driver has none of the limits."""
+        is_python = load.loader != NATIVE_LOADER
+        with _errors():
+            # PyTorch's streams do not wait for the default one.
+            if load.own_streams or (self.pytorch is not None and is_python):
                 self._timer.expect_streams()
+            elif is_python:
+                self._timer.expect_python()
 
     def allocate(self, size: int, label: str) -> Buffer:  # noqa: ARG002 -- CUDA has no names for memory
         if self.pytorch is not None:

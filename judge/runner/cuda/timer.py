@@ -29,6 +29,10 @@ from judge.runner.cuda.kernels import Kernels
 #: machines with an H200 and shared processors it takes 12 µs in half of the calls and at most 30 in 97 of 100. A call
 #: that takes longer looks like a slower kernel.
 _BLOCKING_S = 30e-6
+#: How long for submissions in Python, whose ``solve`` and launches the interpreter makes: on an H200's host with shared
+#: processors their times were 12 to 28 % above ``triton.testing.do_bench`` and spread by 8 to 19 % behind 30 µs.
+#: Programs with streams of their own do not get it: copy engines on those begin while the device is blocked.
+_BLOCKING_FOR_PYTHON_S = 200e-6
 #: How much longer the other streams are blocked than the default one: about as long as it takes there from the end of
 #: the blocking kernel past the first event to the first kernel (H200), so that kernels start alike on all streams.
 _LONGER_S = 4e-6
@@ -64,6 +68,11 @@ class CudaTimer:
         self._has_ended = driver.prepare("cuEventQuery", self._ended)
         self._is_idle = driver.prepare("cuEventQuery", self._idle)
         self._sets_flags = driver.has("cuCtxSetFlags")
+        self._try()
+
+    def expect_python(self) -> None:
+        """Prepares for a ``solve`` in Python, which launches more slowly."""
+        self._block = self._kernels.prepare_blocking(_BLOCKING_FOR_PYTHON_S, *self._swept)
         self._try()
 
     def expect_streams(self) -> None:
