@@ -36,6 +36,7 @@ def upgrade() -> None:
         sa.Column("lease_owner", sa.String(length=200), nullable=True),
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("available_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=True),
         sa.PrimaryKeyConstraint("challenge", "device_key", "pack_major", "contest_id", name="pk_audit_jobs"),
     )
     op.create_table(
@@ -242,6 +243,7 @@ def upgrade() -> None:
         sa.Column("owner_id", KEY, nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("settled_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("hides_challenges", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.ForeignKeyConstraint(["owner_id"], ["users.id"], name="fk_contests_owner_id_users", ondelete="SET NULL"),
         sa.PrimaryKeyConstraint("id", name="pk_contests"),
         sa.UniqueConstraint("slug", name="uq_contests_slug"),
@@ -544,6 +546,7 @@ def upgrade() -> None:
         sa.Column("high", sa.Double(), nullable=False),
         sa.Column("roofline_share", sa.Double(), nullable=True),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(
             ["submission_id"], ["submissions.id"], name="fk_best_results_submission_id_submissions", ondelete="CASCADE"
         ),
@@ -855,6 +858,7 @@ def upgrade() -> None:
         sa.Column("not_audited", sa.Text(), nullable=True),
         sa.Column("after_giving_up", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("frozen", sa.Boolean(), server_default=sa.false(), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(
             ["submission_id"], ["submissions.id"], name="fk_measurements_submission_id_submissions", ondelete="CASCADE"
         ),
@@ -979,9 +983,112 @@ def upgrade() -> None:
     op.create_index("ix_contest_members_team_id", "contest_members", ["team_id"])
     op.create_index("ix_contest_members_user_id", "contest_members", ["user_id"])
 
+    op.create_table(
+        "card_times",
+        sa.Column("challenge", sa.String(length=100), nullable=False),
+        sa.Column("device_key", sa.String(length=100), nullable=False),
+        sa.Column("pack_major", sa.Integer(), nullable=False),
+        sa.Column("kernel", sa.String(length=100), nullable=False),
+        sa.Column("card", sa.String(length=64), nullable=False),
+        sa.Column("value", sa.Double(), nullable=True),
+        sa.Column("low", sa.Double(), nullable=True),
+        sa.Column("high", sa.Double(), nullable=True),
+        sa.Column("measured_at", sa.DateTime(timezone=True), nullable=False),
+        sa.PrimaryKeyConstraint("challenge", "device_key", "pack_major", "kernel", "card", name="pk_card_times"),
+    )
+
+    op.create_table(
+        "private_packs",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("slug", sa.String(length=100), nullable=False),
+        sa.Column("class_id", KEY, nullable=True),
+        sa.Column("contest_id", KEY, nullable=True),
+        sa.Column("upload", sa.LargeBinary(), nullable=True),
+        sa.Column("waits", sa.Boolean(), nullable=False),
+        sa.Column("uploaded_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("lease_token", sa.String(length=64), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("losses", sa.Integer(), nullable=False),
+        sa.Column("verified_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("accepted", sa.Boolean(), nullable=True),
+        sa.Column("findings", sa.JSON(), nullable=True),
+        sa.Column("title", sa.Text(), nullable=True),
+        sa.Column("version", sa.String(length=40), nullable=True),
+        sa.Column("digest", sa.String(length=64), nullable=True),
+        sa.Column("contents", sa.LargeBinary(), nullable=True),
+        sa.Column("contents_sha256", sa.String(length=64), nullable=True),
+        sa.Column("progress", sa.String(length=200), nullable=True),
+        sa.CheckConstraint("(class_id IS NULL) <> (contest_id IS NULL)", name="ck_private_packs_one_owner"),
+        sa.ForeignKeyConstraint(
+            ["class_id"], ["classes.id"], name="fk_private_packs_class_id_classes", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["contest_id"], ["contests.id"], name="fk_private_packs_contest_id_contests", ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_private_packs"),
+        sa.UniqueConstraint("slug", name="uq_private_packs_slug"),
+    )
+    op.create_index("ix_private_packs_class_id", "private_packs", ["class_id"])
+    op.create_index("ix_private_packs_contest_id", "private_packs", ["contest_id"])
+
+    op.create_table(
+        "line_comments",
+        sa.Column("id", KEY, nullable=False),
+        sa.Column("submission_id", KEY, nullable=False),
+        sa.Column("line", sa.Integer(), nullable=False),
+        sa.Column("author_id", KEY, nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("changed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("unread_by", KEY, nullable=True),
+        sa.ForeignKeyConstraint(
+            ["submission_id"],
+            ["submissions.id"],
+            name="fk_line_comments_submission_id_submissions",
+            ondelete="CASCADE",
+        ),
+        sa.ForeignKeyConstraint(
+            ["author_id"], ["users.id"], name="fk_line_comments_author_id_users", ondelete="CASCADE"
+        ),
+        sa.ForeignKeyConstraint(
+            ["unread_by"], ["users.id"], name="fk_line_comments_unread_by_users", ondelete="SET NULL"
+        ),
+        sa.PrimaryKeyConstraint("id", name="pk_line_comments"),
+    )
+    for name in ("submission_id", "author_id", "unread_by"):
+        op.create_index(f"ix_line_comments_{name}", "line_comments", [name])
+
+    op.create_table(
+        "profile_requests",
+        sa.Column("submission_id", KEY, nullable=False),
+        sa.Column("device_key", sa.String(length=100), nullable=False),
+        sa.Column("asked_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
+        sa.Column("lease_token", sa.String(length=32), nullable=True),
+        sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("ended_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("problem", sa.Text(), nullable=True),
+        sa.Column("result", sa.JSON(), nullable=True),
+        sa.Column("report", sa.LargeBinary(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["submission_id"],
+            ["submissions.id"],
+            name="fk_profile_requests_submission_id_submissions",
+            ondelete="CASCADE",
+        ),
+        sa.PrimaryKeyConstraint("submission_id", name="pk_profile_requests"),
+    )
+    op.create_index(
+        "ix_profile_requests_device_key_ended_at_asked_at", "profile_requests", ["device_key", "ended_at", "asked_at"]
+    )
+
 
 def downgrade() -> None:
     for table in (
+        "profile_requests",
+        "line_comments",
+        "private_packs",
+        "card_times",
         "contest_members",
         "assignment_extensions",
         "assignment_challenges",
