@@ -26,9 +26,12 @@ verify-all:  ## verify every challenge that has changed, kernels and mutants inc
 	@scripts/bootstrap dev
 	@exec .venv/bin/gpujudge pack verify --full --changed --record --jobs 2 challenges $(ARGS)
 
-test-gpu:  ## run the tests that need a real NVIDIA GPU
+test-gpu:  ## run the tests that need a real NVIDIA GPU: first those that measure no times, several at once
 	@scripts/bootstrap dev
-	@exec $(PY) -m pytest -m gpu $(ARGS)
+	@failed=0; \
+	$(PY) -m pytest -m "gpu and not timed" -n auto --maxprocesses 8 --dist worksteal $(ARGS) || [ $$? = 5 ] || failed=1; \
+	$(PY) -m pytest -m "gpu and timed" $(ARGS) || [ $$? = 5 ] || failed=1; \
+	exit $$failed
 
 test-images:  ## build the container images from the distribution's packages and bring docker-compose.yml up (root, podman)
 	@scripts/bootstrap dev

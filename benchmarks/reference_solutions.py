@@ -118,12 +118,12 @@ def table(document: dict[str, Any]) -> str:
 
 
 def rewrite_tables() -> None:
-    """Writes the tables of ``times/`` between the markers of the README."""
+    """Writes the tables of ``times/`` between the markers of the README, but for modelled times, of no device."""
     readme = SOLUTIONS / "README.md"
     before, rest = readme.read_text().split(BEGIN)
     _, after = rest.split(END)
     documents = [json.loads(path.read_text()) for path in sorted((SOLUTIONS / "times").glob("*.json"))]
-    tables = "\n\n".join(table(document) for document in documents)
+    tables = "\n\n".join(table(document) for document in documents if "device" in document)
     readme.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
 
 

@@ -22,9 +22,11 @@ import pytest
 from hypothesis import settings
 
 from store.start import importing
-from tests import builds, gate, ordering, recorded, sampling
+from tests import builds, crashes, early_imports, gate, ordering, recorded, sampling
 
 if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
     from judge.packs.pack import Pack
     from judge.settings import JudgeSettings
 
@@ -39,9 +41,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     _heed_signals()
     sampling.configure(config)
+    recorded.configure(config)
     # How long an example takes depends on what else the machine does.
     settings.register_profile("gpujudge", deadline=None)
     settings.load_profile("gpujudge")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    sampling.configure_process(node.workerinput)
+    recorded.configure_process(node.workerinput)
+    crashes.configure_process(node)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    crashes.start(session.config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: WorkerController, error: object) -> None:
+    crashes.report(node, error)
 
 
 def _heed_signals() -> None:
@@ -75,12 +94,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Lets the garbage collector pass over all that is collected here, now and while the tests run.
 
     It stays until the end: going through it again and again took a fifth of the time of tests that make many objects.
     """
     with importing():
+        early_imports.import_files(session.config)
         return (yield)
 
 

@@ -1,6 +1,6 @@
 """A judge of a few lines for tests of what surrounds the judge: what it does is written in the source it is given.
 
-The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``verdict`` (CE, AC, WA or IE),
+The source is lines of ``key=value``: ``build_s`` and ``run_s`` (how long the halves take), ``first_run_s`` (how long the first run takes, by the diary), ``verdict`` (CE, AC, WA or IE),
 ``value`` (the score), ``cases`` (how many), ``die`` (``build``, ``run`` or ``audit``: raise there), ``deaf`` (no cancelling
 heard), ``finds`` (``race``, ``unchecked``: what a check finds) and ``recheck_s`` (how long it takes), ``audit_s``, ``audit_value`` and ``audit_verdict`` (of an audit: how long, and what comes of it), ``profile`` (``none``: there can be none) and ``profile_s``.
 
@@ -181,12 +181,13 @@ class FakeJudge:
         orders = _orders(artifact)
         self._note(orders, "run")
         self.far_s = far_s
+        wall_s = float(orders.get("first_run_s" if self._runs(orders) == 1 else "run_s", orders.get("run_s", 0)))
         count = int(orders.get("cases", 2))
         verdict = Verdict(orders.get("verdict", "AC"))
         cases = []
         progress(FakeProgress("running", total=count))
         for number in range(1, count + 1):
-            _work(float(orders.get("run_s", 0)) / count, cancelled if "deaf" not in orders else lambda: False)
+            _work(wall_s / count, cancelled if "deaf" not in orders else lambda: False)
             case = CaseJudgement(f"case-{number}", "hidden", verdict, 0.01)
             cases.append(case)
             progress(FakeProgress("case", case.id, verdict, number, count, case.group))
@@ -237,6 +238,11 @@ class FakeJudge:
                 )
             )
         return judged
+
+    def _runs(self, orders: dict[str, str]) -> int:
+        """Returns how many runs of these orders have begun."""
+        lines = self._diary.read_text().splitlines() if self._diary is not None else []
+        return lines.count(f"run {orders.get('name', '')}")
 
     def _note(self, orders: dict[str, str], stage: str) -> None:
         if self._diary is not None:

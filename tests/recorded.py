@@ -4,6 +4,8 @@ A test marked ``recorded("tests/adversarial", "challenges/gemm")`` depends on th
 own file, and the files and folders that the marker names. The engine leaves out what only GPUs run: a case that uses it
 names it. A case that passes is kept with the digest of all that in ``.cache/passed``, which git ignores. CI's second
 stage leaves out what is there; its first stage still draws a share of such cases, and ``make test-all`` runs them all.
+A session goes by what was there when it began. A process of xdist that takes the place of one that crashed must collect
+the very tests that the others did: xdist names them by their places in the list.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,9 +55,29 @@ class Record:
 _PASSED = ROOT / ".cache" / "passed"
 
 
+#: What xdist's processes are given: how many bytes of it there were when the session began.
+_PASSED_BYTES = "passed_bytes"
+
+_passed_bytes: int | None = None
+
+
+def configure(config: pytest.Config) -> None:
+    """Decides what the session goes by: what is on record now, or was when the session of xdist began."""
+    global _passed_bytes
+    now = _PASSED.stat().st_size if _PASSED.exists() else 0
+    _passed_bytes = getattr(config, "workerinput", {}).get(_PASSED_BYTES, now)
+
+
+def configure_process(given: dict[str, Any]) -> None:
+    """Hands down to a process of xdist what the session goes by."""
+    given[_PASSED_BYTES] = _passed_bytes
+
+
 @functools.cache
 def _passed() -> frozenset[str]:
-    return frozenset(_PASSED.read_text().splitlines()) if _PASSED.exists() else frozenset()
+    if not _PASSED.exists():
+        return frozenset()
+    return frozenset(_PASSED.read_bytes()[:_passed_bytes].decode().splitlines())
 
 
 def mark_known(items: Iterable[pytest.Item]) -> None:

@@ -27,6 +27,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,9 @@ SHARE = 10
 
 #: The reason of a skip for want of time.
 TOO_LATE = "the seconds of --at-most-seconds are over"
+
+#: What xdist's processes are given: the end, in seconds of the clock ``time.monotonic``, which all processes share.
+_ENDS_AT = "ends_at"
 
 _scope: Scope | None = None
 _ends_at = float("inf")
@@ -73,11 +77,17 @@ def examples(number: int) -> int:
 
 
 def configure(config: pytest.Config) -> None:
-    """Decides for this session. Processes of xdist draw the same cases."""
+    """Decides for this session. Processes of xdist draw the same cases, and end at the same moment."""
     global _scope, _ends_at
     _scope = scope_of(config)
-    _ends_at = time.monotonic() + config.option.at_most_seconds
+    given = getattr(config, "workerinput", {})
+    _ends_at = given.get(_ENDS_AT, time.monotonic() + config.option.at_most_seconds)
     seed()
+
+
+def configure_process(given: dict[str, Any]) -> None:
+    """Hands the end down to a process of xdist, which may take the place of one that crashed minutes later."""
+    given[_ENDS_AT] = _ends_at
 
 
 def skip_if_late() -> None:

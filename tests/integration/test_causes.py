@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.jail, pytest.mark.nvcc, pytest.mark.recorded("tests/ca
 SOURCES = sorted(path for path in (ROOT / "tests" / "causes").iterdir() if path.suffix in (".cu", ".py"))
 #: Kernels that are like some of those, without the mistake.
 RIGHT = sorted((ROOT / "tests" / "causes" / "right").iterdir())
-_HEADER = re.compile(r"^(?://|#) (challenge|verdict|mode|told|headline): (.*)$", re.MULTILINE)
+_HEADER = re.compile(r"^(?://|#) (challenge|verdict|mode|told|untold|headline): (.*)$", re.MULTILINE)
 _NEEDS_TRITON = pytest.mark.triton
 #: It spins until its limit.
 _COSTLY = {"spinning_grid.cu": [pytest.mark.exhaustive(costly=True)]}
@@ -90,4 +90,5 @@ def test_the_cause_is_named(
     message = next(case for case in judgement.cases if case.verdict is not Verdict.ACCEPTED).message
     assert judgement.verdict.value == header["verdict"]
     assert header["told"] in message
+    assert "untold" not in header or header["untold"] not in message
     assert message.startswith(header.get("headline", ""))

@@ -125,7 +125,8 @@ def test_what_is_far_behind_is_timed_less_often(room: SubmissionTimer, monkeypat
     [
         "device.HostDevice.time_call = lambda self, call: honest(self, call) / 8",
         # It computes after the clock has been stopped.
-        """
+        pytest.param(
+            """
 inspect = device.HostDevice.inspect
 def early(self, call):
     self.call = call
@@ -135,8 +136,11 @@ def late(self, placed):
     return inspect(self, placed)
 device.HostDevice.time_call, device.HostDevice.inspect = early, late
 """,
+            marks=pytest.mark.exhaustive(costly=True),
+        ),
         # Nothing says how long a burst will be; it makes all of them longer, so that each call is a smaller part.
-        """
+        pytest.param(
+            """
 import time
 import judge.runner.timing as timing
 make = timing.TimedCalls.place
@@ -148,6 +152,8 @@ def place(self, request):
 timing.TimedCalls.place = place
 device.HostDevice.time_call = lambda self, call: honest(self, call) / 8
 """,
+            marks=pytest.mark.exhaustive(costly=True),
+        ),
     ],
     ids=["claims_an_eighth", "computes_late", "makes_all_bursts_longer"],
 )

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import pytest
 
@@ -18,6 +19,7 @@ def _a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "_digest", recorded._digest.__wrapped__)
     monkeypatch.setattr(recorded, "_PASSED", tmp_path / ".cache" / "passed")
     monkeypatch.setattr(recorded, "_passed", recorded._passed.__wrapped__)
+    monkeypatch.setattr(recorded, "_passed_bytes", None)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_it.py").write_text("def test_it(): ...\n")
     (tmp_path / "packs" / "gemm").mkdir(parents=True)
@@ -77,3 +79,19 @@ def test_what_did_not_pass_is_not_kept(item: Item, outcome: Outcome, xfail: str 
 def test_a_path_that_is_not_there_is_an_error(item: Item) -> None:
     with pytest.raises(AssertionError, match="packs/none"):
         recorded.mark_known([item("packs/none")])
+
+
+def test_a_session_goes_by_what_was_on_record_when_it_began(item: Item) -> None:
+    """A process that takes the place of one that crashed collects what the others did."""
+    given: dict[str, Any] = {}
+    recorded.keep_passed(one := item("packs/gemm"), _report(one))
+    alone: Any = SimpleNamespace()
+    of_xdist: Any = SimpleNamespace(workerinput=given)
+    recorded.configure(alone)
+    recorded.configure_process(given)
+    recorded.keep_passed(one := item("packs/gemm", name="test_another"), _report(one))
+    recorded.configure(of_xdist)
+    assert _is_known(item("packs/gemm"))
+    assert not _is_known(item("packs/gemm", name="test_another"))
+    recorded.configure(alone)
+    assert _is_known(item("packs/gemm", name="test_another"))

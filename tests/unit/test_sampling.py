@@ -137,6 +137,18 @@ def test_what_begins_after_the_seconds_is_skipped(monkeypatch: pytest.MonkeyPatc
         sampling.skip_if_late()
 
 
+def test_a_process_that_starts_later_ends_with_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "_scope", None)
+    monkeypatch.setattr(sampling, "_ends_at", time.monotonic() - 1)
+    given: dict[str, Any] = {}
+    sampling.configure_process(given)
+    option = SimpleNamespace(at_most_seconds=1000.0, keyword="")
+    later: Any = SimpleNamespace(option=option, args=[], getoption=lambda *_, **__: False, workerinput=given)
+    sampling.configure(later)
+    with pytest.raises(pytest.skip.Exception, match="at-most-seconds"):
+        sampling.skip_if_late()
+
+
 def test_a_test_of_one_unit_may_need_no_service() -> None:
     items = [
         item("tests/unit/a.py::test_x", "nvcc", "jail"),

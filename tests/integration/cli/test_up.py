@@ -46,7 +46,7 @@ def _processes(data_dir: Path) -> dict[int, str]:
     return found
 
 
-def _eventually(look: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+def _eventually(look: Callable[[], bool], timeout_s: float = 120.0) -> bool:
     until = time.monotonic() + timeout_s
     while not look():
         if time.monotonic() > until:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from emulator.cxx import SHARED_FOLDER
 from judge.native.cxx import LIBRARY
 from tests.builds import ROOT, built_once
 from tests.gate import missing
+from tests.releases import RELEASES, make_database
 
 pytestmark = [pytest.mark.cxx, pytest.mark.nvcc, pytest.mark.timeout(900)]
 
@@ -131,6 +133,21 @@ def test_it_judges_in_a_clean_environment_and_compiles_nothing_of_its_own(wheel:
     assert judged.stdout.startswith("AC")
     assert "compiling the emulator" not in judged.stderr
     assert list((tmp_path / "data").rglob("*.so*")) == []
+
+
+@BUILDS_THE_WHEEL
+@pytest.mark.slow(120)
+@pytest.mark.parametrize("release", RELEASES)
+def test_it_upgrades_the_database_of_a_release(release: str, wheel: Path, tmp_path: Path) -> None:
+    _, gpujudge = _installed(wheel, tmp_path / "environment", "server")
+    home = {"GPUJUDGE_DATA_DIR": str(tmp_path / "data")}
+    (tmp_path / "data").mkdir()
+    make_database(release, tmp_path / "data/gpujudge.db")
+    done = _run([gpujudge, "db", "upgrade"], **home)
+    assert done.returncode == 0, done.stderr
+    listed = _run([gpujudge, "user", "list", "--json"], **home)
+    assert listed.returncode == 0, listed.stderr
+    assert [user["username"] for user in json.loads(listed.stdout)["users"]] == ["Ada"]
 
 
 @BUILDS_THE_WHEEL

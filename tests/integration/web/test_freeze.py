@@ -316,6 +316,7 @@ def test_every_route_that_answers_get_is_in_the_table(friday: Friday) -> None:
     assert rules == set(KINDS), "add the route to the table, with what it shows of others' results"
 
 
+@pytest.mark.timeout(900)
 def test_no_route_shows_others_what_is_frozen(friday: Friday) -> None:
     friday.send("eve", 1.0, 4e-4)  # has solved it, and may read solutions
     friday.send("ada", 1.1, 3e-4)

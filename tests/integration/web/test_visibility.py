@@ -173,6 +173,7 @@ def summary(text: str) -> tuple[str, int]:
     return text[:3], mentions(text)
 
 
+@pytest.mark.timeout(900)
 def test_no_route_shows_others_a_hidden_challenge_before_the_start(hidden: Hidden) -> None:
     with hidden.absent():
         never = hidden.snapshot()

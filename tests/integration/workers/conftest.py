@@ -29,8 +29,11 @@ MakeFleet = Callable[..., Fleet]
 
 
 @pytest.fixture
-def make_fleet(tmp_path: Path) -> Iterator[MakeFleet]:
+def make_fleet(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeFleet]:
     """A fleet with the given settings; all its processes are gone after the test, or the test fails."""
+    # Fixtures end in the reverse of their order, and a database waits a minute for processes that use it.
+    if request.node.get_closest_marker("postgres"):
+        request.getfixturevalue("postgres_url")
     fleets: list[Fleet] = []
 
     def make(**settings: Any) -> Fleet:

@@ -47,6 +47,7 @@ def outcome(context: WorkerContext) -> PrivatePack:
 @pytest.mark.jail
 @pytest.mark.nvcc
 @pytest.mark.slow(30)
+@pytest.mark.exhaustive(costly=True)
 def test_a_good_pack_is_served_and_judges(make_fleet: MakeFleet, packs: dict[str, Pack], library: Path) -> None:
     assert library.exists()
     kernel = builtin_packs().parent / "reference_solutions" / "vector-add" / "plain.cu"

@@ -106,7 +106,7 @@ def test_what_fails_three_times_is_an_internal_error(fleet: Fleet) -> None:
 def test_a_stopped_worker_hands_its_job_back_and_leaves_in_time(fleet: Fleet) -> None:
     fleet.start("build")
     first = fleet.start("device")
-    submission = fleet.submit("run_s=15")
+    submission = fleet.submit("first_run_s=60")
     fleet.wait(lambda: fleet.state(submission) == "running", "it runs")
     first.send_signal(signal.SIGTERM)
     assert first.wait(timeout=60) == 0

@@ -104,7 +104,11 @@ def test_a_stream_goes_on_from_where_the_client_was(site: Site) -> None:
     assert [kind for kind, _, _ in events] == ["hello", "done", "end"]
 
 
-def test_a_silent_stream_says_that_it_lives_and_does_not_last_for_ever(site: Site) -> None:
+def test_a_silent_stream_says_that_it_lives_and_does_not_last_for_ever(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It looks into the database again and again for ten minutes.
+    monkeypatch.setattr(live, "MAX_STREAM_S", 6 * live.KEEPALIVE_S)
     public_id = _submit(site)
     time = _Time(lambda _: None)
     events = _parse("".join(_stream(site, public_id, time)))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,6 +110,15 @@ def test_end_can_be_called_again() -> None:
     first = jail.end()
     assert isinstance(first, JailExit)
     assert jail.end() is first
+
+
+def test_several_threads_may_end_a_jail() -> None:
+    """The thread that waits for a reply sees the end of the runner while another closes the session."""
+    for _ in range(5):
+        jail = launch(SHELL, ["/bin/sleep", "60"])
+        with ThreadPoolExecutor(4) as threads:
+            ends = [each.result() for each in [threads.submit(jail.end) for _ in range(4)]]
+        assert all(each is ends[0] for each in ends)
 
 
 def test_a_jail_that_cannot_be_set_up_is_not_a_command_that_failed() -> None:

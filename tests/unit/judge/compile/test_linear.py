@@ -116,8 +116,8 @@ STAGES: dict[str, Callable[[str], object]] = {
     "uses_by_line": lambda text: uses_by_line(f"void f(){{ __shared__ int a[9]; int* b = a + 4; {text[:-99]}"),
     "fault_detail": lambda text: fault_detail(MemoryFault(text[:10], text)),
 }
-#: Each of these takes as long as all the other stages together.
-COSTLY = ("fingerprints", "readable_log")
+#: These take as long as all the other stages together.
+COSTLY = ("fingerprints", "readable_log", "uses_by_line", "exhausted")
 BY_COST = [
     pytest.param(stage, marks=pytest.mark.exhaustive(costly=True)) if stage in COSTLY else stage for stage in STAGES
 ]

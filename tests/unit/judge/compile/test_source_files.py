@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from judge.compile.source_files import (
@@ -88,6 +90,22 @@ def test_a_missing_header_is_told() -> None:
     assert told.startswith("`kernel.cuh` is not there: a submission is one file")
     assert "`solve.h`" in told
     assert missing_header("kernel.cu(3): error: x is undefined") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("cub/block_reduce.cuh", "CUB that are supplied: did you mean `cub/block/block_reduce.cuh`?"),
+        ("cub/no_such.cuh", "CUB that are supplied."),
+        ("thrust/sorts.h", "Thrust that are supplied: did you mean `thrust/sort.h`?"),
+    ],
+)
+def test_a_header_that_a_supplied_library_lacks_is_told(name: str, told: str, tmp_path: Path) -> None:
+    for path in ("cub/block/block_reduce.cuh", "cub/detail/block_reduce.cuh", "thrust/sort.h"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
+    log = f"kernel.cu:1:10: fatal error: {name}: No such file or directory"
+    assert missing_header(log, [tmp_path / "cccl", tmp_path]) == f"`{name}` is not among the headers of {told}"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import signal
 from types import SimpleNamespace
 from typing import Any, cast
 from unittest.mock import Mock
@@ -18,11 +20,20 @@ from judge.sandbox.launch import JailExit
 from judge.supervisor import case_report
 from judge.supervisor.case_preparer import CasePreparer, PreparedCase
 from judge.supervisor.case_runner import CaseRunner
-from judge.supervisor.process import Ending, RunnerEnded
+from judge.supervisor.process import Ending, RequestRefused, RunnerEnded
 from judge.supervisor.session import Bounds, CallRecord
 from judge.verdict import Verdict
-from judge.wire.frames import Op
-from judge.wire.messages import FetchReply, ReportClaim, RunReply, Watch
+from judge.wire.frames import Failure, Op
+from judge.wire.messages import (
+    CallClaim,
+    FailedReply,
+    FaultClaim,
+    FetchReply,
+    PartyClaim,
+    ReportClaim,
+    RunReply,
+    Watch,
+)
 from tests.host_device.judging import twice_pack
 
 
@@ -87,4 +98,74 @@ def test_a_case_that_its_checks_make_too_slow_is_judged_without_them(how: str, m
     [judged] = runner.judge_cases(twice_pack().cases[:1])
     assert judged.judgement.verdict is Verdict.ACCEPTED, judged
     assert events == [f"call {Watch.CHECKS!r}", "new session", f"call {Watch.RUNS_AHEAD!r}"]
+    assert not runner.exhausted
+
+
+_FIRST = (0, 0, 0)
+RACE = FaultClaim(
+    "race on shared memory", False, "a race", "add", "kernel.cu", 3, _FIRST, _FIRST,
+    other=PartyClaim("kernel.cu", 2, (40, 0, 0), _FIRST, is_write=True),
+)  # fmt: skip
+STRAY = FaultClaim("illegal write", True, "a stray write", "add", "kernel.cu", 5, _FIRST, _FIRST)
+STOPPED = ReportClaim(faults=(RACE, STRAY))
+NO_MEMORY = CallClaim("cudaMalloc", "cudaErrorMemoryAllocation")
+
+
+def _ended(*, timed_out: bool = False, code: int | None = None, number: int | None = None) -> RunnerEnded:
+    exit_ = JailExit(code, number, 1.0, None, None, oom_killed=False, killed=timed_out)
+    return RunnerEnded(Ending(Op.RUN, "", flooded=False, timed_out=timed_out, exit=exit_, output=""))
+
+
+@pytest.mark.parametrize(
+    ("further", "verdict", "message"),
+    [
+        (ReportClaim(), Verdict.ACCEPTED, "a race"),
+        (STOPPED, Verdict.RUNTIME_ERROR, "a stray write, in another order of warps: a race"),
+        (ReportClaim(limit="wall"), Verdict.ACCEPTED, "a race"),
+        (ReportClaim(unsupported="wgmma"), Verdict.ACCEPTED, "a race"),
+        (dataclasses.replace(STOPPED, calls=(NO_MEMORY,)), Verdict.ACCEPTED, "a race"),
+        (_ended(code=3), Verdict.RUNTIME_ERROR, "exit(3), in another order of warps: a race"),
+        (_ended(timed_out=True), Verdict.ACCEPTED, "a race"),
+        (_ended(number=signal.SIGKILL), Verdict.ACCEPTED, "a race"),
+        (RequestRefused(FailedReply(Failure.MEMORY, 2, "cudaErrorMemoryAllocation", "")), Verdict.ACCEPTED, "a race"),
+        (
+            RequestRefused(FailedReply(Failure.CUDA, 700, "cudaErrorIllegalAddress", "illegal")),
+            Verdict.RUNTIME_ERROR,
+            ", in another order of warps: a race",
+        ),
+    ],
+    ids=(
+        "right", "stray write", "endless", "unsupported", "stray write without memory", "exit", "hangs", "killed",
+        "no memory for it", "refused",
+    ),
+)  # fmt: skip
+def test_how_another_order_of_a_race_ends_decides_unless_further_calls_cause_that(
+    further: ReportClaim | RunnerEnded | RequestRefused,
+    verdict: Verdict,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[Watch] = []
+
+    def call(
+        _runner: CaseRunner, _case: Case, prepared: PreparedCase, watch: Watch
+    ) -> tuple[CallRecord, dict[str, Any], str]:
+        calls.append(watch)
+        report = ReportClaim(faults=(RACE,)) if len(calls) == 1 else further
+        if not isinstance(report, ReportClaim):
+            raise report
+        ran = RunReply(0.1, 700, "cudaErrorIllegalAddress", "") if STRAY in report.faults else RunReply(0.1, 0, "", "")
+        return CallRecord(ran, FetchReply((0,) * 3, report), 0.1), {"output": prepared.inputs["input"] * 2}, ""
+
+    monkeypatch.setattr(CaseRunner, "call", call)
+    factory = Mock(has_checks=True, bounds=Bounds(start_s=20, call_s=4, total_s=300, print_bytes=1))
+    factory.start.return_value.runner.flooded = False
+    factory.start.return_value.last_op = Op.RUN
+    factory.start.return_value.calls = 3
+    runner = CaseRunner(factory, twice_pack(), Artifact(b"", Target("cuda", "sm_90")), 7)
+    [judged] = runner.judge_cases(twice_pack().cases[:1])
+    assert judged.judgement.verdict is verdict, judged
+    assert judged.judgement.message.endswith(message), judged
+    assert len(calls) > 2 if further == ReportClaim() else len(calls) == 2
+    assert judged.judgement.memory_errors[-1].message == "a race"
     assert not runner.exhausted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 from unittest.mock import Mock
 
@@ -11,6 +12,7 @@ import pytest
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
 from judge.judgement import Mismatch
+from judge.packs.errors import PackError
 from judge.packs.pack import Case
 from judge.supervisor import explainer as explainer_module
 from judge.supervisor.case_preparer import PreparedCase
@@ -34,7 +36,7 @@ def _explain(*mismatches: Mismatch) -> list[Outcome]:
     pack = twice_pack()
     explainer = Explainer(Mock(), pack, artifact, "", 7, has_checks=False)
     prepared = Mock(PreparedCase, case=pack.cases[0])
-    outputs = {"output": np.zeros(1, np.float32)}
+    outputs: dict[str, Array] = {"output": np.zeros(1, np.float32)}
     return [
         explainer.explain(prepared, Outcome(Verdict.WRONG_ANSWER, each.message, each), outputs, 0.1)
         for each in mismatches
@@ -57,6 +59,22 @@ def test_code_of_less_precision_is_named_whatever_else_is_wrong(monkeypatch: pyt
     monkeypatch.setattr(explainer_module, "precision", lambda *_given, **_named: causes)
     _, small = _explain(PLAIN, SMALL)
     assert small.message == SMALL.message
+
+
+def test_a_mistake_that_the_pack_recognizes_comes_first_unless_roundings_explain_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(explainer_module, "mistake_in", lambda *_given: "the factor seems to be 4")
+    small, plain = _explain(SMALL, PLAIN)
+    assert small.message == SMALL.message
+    assert plain.message == f"the factor seems to be 4; {PLAIN.message}"
+
+
+def test_a_mistake_that_fails_changes_nothing_and_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    mistake = Mock(side_effect=PackError(Path("reference.py"), "mistake", "takes longer than 60 s"))
+    monkeypatch.setattr(explainer_module, "mistake_in", mistake)
+    assert [each.message for each in _explain(PLAIN, PLAIN)] == [PLAIN.message] * 2
+    assert mistake.call_count == 1
 
 
 class _Caller:

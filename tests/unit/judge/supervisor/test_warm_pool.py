@@ -15,11 +15,12 @@ class FakeProcess:
 
     def __init__(self, up: threading.Event) -> None:
         self.alive = True
+        self.comes_up = True
         self._up = up
 
     def receive(self, _pending: object, limit_s: float) -> tuple[bytes, float]:
-        if not self._up.wait(limit_s):
-            raise TimeoutError
+        if not self._up.wait(limit_s) or not self.comes_up:
+            raise TimeoutError("late")
         return b"", 0.1
 
     def close(self) -> None:
@@ -94,6 +95,29 @@ def test_take_waits_for_a_runner_that_is_starting(pool: Callable[..., WarmPool],
     starter.up.set()
     thread.join(10)
     assert taken[0] is not None
+
+
+def test_several_start_together(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    starter.up.clear()
+    warm = pool(5, together=3)
+    until(lambda: len(starter.made) == 3)
+    time.sleep(0.05)
+    assert len(starter.made) == 3
+    starter.up.set()
+    until(lambda: warm.ready == 5)
+    assert len(starter.made) == 5
+
+
+def test_one_that_fails_ends_none_that_started_with_it(pool: Callable[..., WarmPool], starter: Starter) -> None:
+    starter.up.clear()
+    reported: list[str] = []
+    warm = pool(2, together=2, report=reported.append)
+    until(lambda: len(starter.made) == 2)
+    starter.made[0].comes_up = False
+    starter.up.set()
+    until(lambda: warm.ready == 1)
+    until(lambda: reported == ["TimeoutError: late"])
+    assert [process.alive for process in starter.made] == [False, True]
 
 
 def test_no_runner_is_started_while_quiet(pool: Callable[..., WarmPool], starter: Starter) -> None:

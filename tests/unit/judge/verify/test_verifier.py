@@ -13,6 +13,9 @@ from judge.packs.pack import Pack
 from judge.verdict import Verdict
 from judge.verify import Severity, SubmissionCheck, verify_pack
 
+#: Each draws and checks a pack's inputs for seconds.
+pytestmark = pytest.mark.exhaustive(by_file=True)
+
 Edit = Callable[..., Path]
 
 
@@ -182,6 +185,20 @@ def test_a_reference_in_single_precision(edit: Edit) -> None:
 def test_a_reference_that_writes_to_its_inputs(edit: Edit) -> None:
     found = errors(edit("    return", "    x *= 2\n    return", "reference.py"))
     assert "read-only" in found["reference-failed"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "words"),
+    [
+        ("'no factor' if len(outputs['y']) else None", "reference-accused", "no factor"),
+        ("inputs['z']", "reference-failed", "KeyError"),
+        ("42", "reference-failed", "must return a sentence or None"),
+    ],
+)
+def test_a_mistake_that_accuses_the_reference_or_fails(pack_directory: Path, body: str, code: str, words: str) -> None:
+    path = pack_directory / "reference.py"
+    path.write_text(path.read_text() + f"\n\ndef mistake(inputs, outputs):\n    return {body}\n")
+    assert words in errors(pack_directory)[code]
 
 
 def test_a_reference_that_returns_another_shape(edit: Edit) -> None:
