@@ -11,14 +11,17 @@ import pytest
 
 from tests.builds import SHARED_LIBRARY, build_with_nvcc
 from tests.integration.emulator.images.conftest import PROGRAMS
-from tests.integration.emulator.images.model import Case, cases, expected, fetch_all
+from tests.integration.emulator.images.model import FILTERED, FLOAT, Case, cases, expected, fetch_all
 from tests.integration.emulator.images.moves import moves, run_move
 
 pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
-# Hardware sums filtered texels in less than double precision, and converts sRGB by a table.
-_RELATIVE, _ABSOLUTE = 2e-4, 2e-4
-_SRGB_ABSOLUTE = 2e-3
+# Hardware sums filtered texels in less than double precision, those of halves in halves.
+_RELATIVE, _HALF_RELATIVE, _ABSOLUTE = 2e-4, 1e-3, 2e-4
+# It converts sRGB by a table, and rounds the weights of a volume's eight texels (below 128 here) to 1/256 once more.
+_SRGB_ABSOLUTE, _VOLUME_ABSOLUTE = 4e-3, 0.5
+# It approximates the level that derivatives ask for.
+_OTHER_LEVELS = 2
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +35,15 @@ def program() -> Iterator[Any]:
     context.pop()
 
 
+def _tolerances(case: Case) -> tuple[float, float]:
+    """Returns the relative and the absolute difference that hardware may have."""
+    if case.srgb:
+        return _RELATIVE, _SRGB_ABSOLUTE
+    if case.filter == FILTERED and case.axes == 3 and case.function.startswith("tex3D"):
+        return _RELATIVE, _VOLUME_ABSOLUTE
+    return (_HALF_RELATIVE if case.bits == 16 and case.kind == FLOAT else _RELATIVE), _ABSOLUTE
+
+
 def _difference(program: ctypes.CDLL, case: Case) -> str | None:
     """Returns how many fetches differ, and the first of them; None where none does."""
     places = case.coordinates()
@@ -40,9 +52,8 @@ def _difference(program: ctypes.CDLL, case: Case) -> str | None:
     except AssertionError as error:
         return str(error)
     wanted = np.array(expected(case, places))
-    atol = _SRGB_ABSOLUTE if case.srgb else _ABSOLUTE
-    same = np.isclose(found[:, : wanted.shape[1]], wanted, rtol=_RELATIVE, atol=atol).all(axis=1)
-    if same.all():
+    same = np.isclose(found[:, : wanted.shape[1]], wanted, *_tolerances(case)).all(axis=1)
+    if np.sum(~same) <= (_OTHER_LEVELS if case.function == "tex3DGrad" else 0):
         return None
     row = int(np.argmin(same))
     place = ", ".join(f"{n:g}" for n in places[row])

@@ -40,7 +40,8 @@ def test_verdict(judge_on_gpu: JudgeOnGpu, name: str, verdict: str, words: str) 
     judgement = judge_on_gpu(getattr(kernels, name))
     assert judgement.verdict.value == verdict, judgement
     assert words in judgement.message
-    assert judge_on_gpu(kernels.HONEST).verdict.value == "AC"
+    after = judge_on_gpu(kernels.HONEST)
+    assert after.verdict.value == "AC", after
 
 
 def test_memory_that_a_submission_keeps_is_back_for_the_next(judge_on_gpu: JudgeOnGpu) -> None:

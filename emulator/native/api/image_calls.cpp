@@ -198,9 +198,6 @@ EMU_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const cuda
     if (resource->resType != cudaResourceTypeArray) return refuse_object("a surface is of an array");
     ImageObject object{};
     if (cudaError_t error = set_image(*resource, &object.image)) return error;
-    if (!(array_of(resource->res.array.array)->flags & cudaArraySurfaceLoadStore)) {
-        return refuse_object("the array was made without cudaArraySurfaceLoadStore");
-    }
     object.is_surface = 1;
     return keep_object(object, {*resource, {}}, out);
 }

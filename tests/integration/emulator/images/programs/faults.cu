@@ -169,12 +169,12 @@ extern "C" int run_calls() {
     if (cudaMemcpy3D(&copy)) return 17;
     copy.dstPos.z = 3;
     if (cudaMemcpy3D(&copy) != cudaErrorInvalidValue) return 18;
-    // What cannot be made.
+    // GPUs ask no flag of an array that has a surface.
     cudaResourceDesc resource = {}, found;
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = flat;
     cudaSurfaceObject_t surface;
-    if (cudaCreateSurfaceObject(&surface, &resource) != cudaErrorInvalidValue) return 20;
+    if (cudaCreateSurfaceObject(&surface, &resource) || cudaDestroySurfaceObject(surface)) return 20;
     format = cudaCreateChannelDesc<int>();
     cudaArray_t integers;
     if (cudaMallocArray(&integers, &format, 6, 4)) return 21;
