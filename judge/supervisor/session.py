@@ -36,8 +36,8 @@ from records import dataclass
 _AROUND_CALL_S = 30.0
 #: The pool is sent in pieces of this size: the shared memory's pages are then written again and again.
 _POOL_PIECE_BYTES = 32 << 20
-#: How long the supervisor waits for a timed call without sleeping, if there are processors to spare: waking up takes
-#: time, and more after a longer sleep.
+#: How long the supervisor waits for each reply of a burst without sleeping, if there are processors to spare: waking up
+#: takes time, and more after a longer sleep.
 _BUSY_WAIT_S = 0.02 if len(os.sched_getaffinity(0)) >= 4 else 0.0
 
 
@@ -281,10 +281,10 @@ class Session:
         made: list[TimedClaim] = []
         wall_s = 0.0
         for index, call in enumerate(calls):
-            self._request(Op.UNDO, b"", _AROUND_CALL_S)
+            self._request(Op.UNDO, b"", _AROUND_CALL_S, busy_wait_s=_BUSY_WAIT_S)
             placing = PlaceRequest(index, call).pack()
             started = time.perf_counter()
-            self._request(Op.PLACE, placing, _AROUND_CALL_S)
+            self._request(Op.PLACE, placing, _AROUND_CALL_S, busy_wait_s=_BUSY_WAIT_S)
             made.append(self._solve(call))
             wall_s += time.perf_counter() - started
             if not made[-1].finished:
@@ -296,7 +296,7 @@ class Session:
         payload, wall_s = self._request(Op.SOLVE, b"", self._bounds.solve_s(), busy_wait_s=_BUSY_WAIT_S)
         if payload:
             self.runner.reject(Op.SOLVE, "it sent more than that the call is over")
-        payload, _ = self._request(Op.COMMIT, b"", _AROUND_CALL_S)
+        payload, _ = self._request(Op.COMMIT, b"", _AROUND_CALL_S, busy_wait_s=_BUSY_WAIT_S)
         try:
             commit = CommitReply.unpack(payload)
         except FrameError as error:

@@ -26,7 +26,7 @@ _HEALTH = (
 
 def probe_gpus(settings: JudgeSettings) -> Iterator[Probe]:
     """Tries each GPU; says why there is none otherwise."""
-    found = discovery.find_gpus(settings)
+    found = discovery.find_gpus(settings, anew=True)
     for device in found.devices:
         facts = f"compute capability {device.compute_capability}, driver {device.details.get('driver') or 'unknown'}"
         if "pytorch" in device.details:

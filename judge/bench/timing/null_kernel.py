@@ -50,7 +50,7 @@ _KEPT_S, FRESH_S = 30 * 24 * 3600.0, 3600.0
 #: not count) and of its claim.
 _CONFIRMING_BURSTS, _AROUND_SHARE, _OVERHEAD_S, _CLAIM_S = 5, 0.15, 5e-6, 0.5e-6
 #: Incremented when the protocol changes so that older baselines no longer hold.
-_VERSION = 12
+_VERSION = 13
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
 #: the processor's caches cold.
 CALLS, _COLD_CALLS = 5, 2

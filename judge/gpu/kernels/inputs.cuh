@@ -168,7 +168,7 @@ struct Masked {
 };
 
 // What is rarer than the above, in one kernel for each size of an element: the kind and the type are looked at when it
-// runs, for each element by itself. Half as fast, and quick to compile. Not mixed with the pool. Numbered as in
+// runs, for each element by itself. Slower, and quick to compile. Not mixed with the pool. Numbered as in
 // judge/wire/recipe.py.
 enum Kind : u32 { CONSTANT, UNIFORM, NORMAL, INTEGERS, MASKED, SORTED, STAIRS, ONE_HOT, CHOICE, PERMUTATION };
 
@@ -205,15 +205,10 @@ __device__ u64 floating_bits(Value value, u32 element) {
     }
 }
 
-// The bits of one element.
-__device__ __noinline__ u64 general_bits(u64 number, const Recipe& recipe) {
-    if (recipe.zeros_below != 0 && word_at(recipe.zeros_key, number) < recipe.zeros_below) return 0;
+// The bits of one element that is not zeroed. `word` is its own in the stream: 64 bits where it is normal, else 32.
+__device__ __noinline__ u64 general_bits(u64 number, u64 word, const Recipe& recipe) {
     const u32 kind = recipe.kind;
-    if (kind == NORMAL) {
-        const Block block = philox_called(number / 4, recipe.key);
-        const u64 low = number % 2 ? block.q[1] : block.q[0], high = number % 2 ? block.q[3] : block.q[2];
-        return floating_bits(Normal::of(number % 4 < 2 ? low : high, recipe), recipe.element);
-    }
+    if (kind == NORMAL) return floating_bits(Normal::of(word, recipe), recipe.element);
     if (kind == PERMUTATION || kind == ONE_HOT) {
         const u64 length = static_cast<u64>(recipe.scale);
         u64 whole = 0;
@@ -227,15 +222,15 @@ __device__ __noinline__ u64 general_bits(u64 number, const Recipe& recipe) {
         const bool floating = recipe.element > UINT64 && recipe.element != BOOL;
         return floating ? floating_bits(static_cast<long long>(whole), recipe.element) : whole;
     }
-    const u32 word = word_at(recipe.key, number);
+    const u32 narrow = static_cast<u32>(word);
     if (kind == CHOICE) return recipe.choices[(word * static_cast<u64>(recipe.scale)) >> 32];
-    if (kind == UNIFORM) return floating_bits(Uniform::of(word, recipe), recipe.element);
+    if (kind == UNIFORM) return floating_bits(Uniform::of(narrow, recipe), recipe.element);
     long long whole;
     if (kind == INTEGERS) {
-        whole = Integers::of(word, recipe);
+        whole = Integers::of(narrow, recipe);
     } else {
         // How far sorted values have risen. Every operation is rounded by itself.
-        double place = __dmul_rn(static_cast<double>(word >> 8), 0x1p-24);
+        double place = __dmul_rn(static_cast<double>(narrow >> 8), 0x1p-24);
         if (kind == STAIRS && number == 0) place = 0;
         const double risen = __dmul_rn(__dadd_rn(place, __ull2double_rn(number)), recipe.scale);
         if (kind == SORTED) {
@@ -252,9 +247,17 @@ template <typename T>
 struct General {
     using Bits = T;
     static constexpr int PER = 8;
-    static __device__ void make(u64 block, Key, const Recipe& recipe, const void*, Bits (&out)[PER]) {
-#pragma unroll 1
-        for (int i = 0; i < PER; i++) out[i] = static_cast<T>(general_bits(block * PER + i, recipe));
+    static __device__ void make(u64 block, Key key, const Recipe& recipe, const void*, Bits (&out)[PER]) {
+        const bool wide = recipe.kind == NORMAL;
+        const Block first = philox_called(wide ? 2 * block : block, key);
+        const Block second = wide ? philox_called(2 * block + 1, key) : first;
+        const Block zeros = recipe.zeros_below != 0 ? philox_called(block, recipe.zeros_key) : Block{};
+#pragma unroll
+        for (int i = 0; i < PER; i++) {
+            const u64 word = wide ? (i < 4 ? first : second).q[i % 4] : first.w(i);
+            const bool zero = zeros.w(i) < recipe.zeros_below;
+            out[i] = zero ? T{} : static_cast<T>(general_bits(block * PER + i, word, recipe));
+        }
     }
 };
 
@@ -272,13 +275,17 @@ struct ElementOf {
 };
 template <typename T>
 struct ElementOf<General<T>> {
-    static __device__ T make(u64 place, Key key, const Recipe& recipe, const void*) {
-        const bool changes = key.low != recipe.key.low || key.high != recipe.key.high;
-        if (!changes) return static_cast<T>(general_bits(place, recipe));
+    static __device__ T make(u64 place, Key key, const Recipe& recipe, const void* beside) {
         Recipe other = recipe;
         other.key = key;
-        other.zeros_below = 0;
-        return static_cast<T>(general_bits(place, other));
+        const bool changes = key.low != recipe.key.low || key.high != recipe.key.high;
+        if (changes) other.zeros_below = 0;
+        T made[General<T>::PER];
+        General<T>::make(place / General<T>::PER, key, other, beside, made);
+        T found = made[0];
+#pragma unroll
+        for (int i = 1; i < General<T>::PER; i++) found = place % General<T>::PER == i ? made[i] : found;
+        return found;
     }
 };
 

@@ -1,9 +1,9 @@
-// SHA-256 (FIPS 180-4) of pieces of memory, a thread for each: 4096 bytes are 64 blocks and one of padding.
+// SHA-256 (FIPS 180-4) of pieces of memory, a thread for each: 1024 bytes are 16 blocks and one of padding.
 #pragma once
 
 #include "philox.cuh"
 
-constexpr u32 PIECE_BYTES = 4096;
+constexpr u32 PIECE_BYTES = 1024;
 
 __constant__ const u32 ROUNDS[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,

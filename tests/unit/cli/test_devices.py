@@ -27,7 +27,7 @@ MEASURED = Calibration(
 @pytest.fixture(autouse=True)
 def _one_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("GPUJUDGE_DATA_DIR", str(tmp_path))
-    monkeypatch.setattr(discovery, "find_gpus", lambda _: discovery.FoundGpus((GPU,), ""))
+    monkeypatch.setattr(discovery, "find_gpus", lambda _, **__: discovery.FoundGpus((GPU,), ""))
 
 
 def test_devices_are_listed_with_their_calibration(cli: Cli, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ find_device = BUILTIN_BACKENDS.find_device
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "find_gpus", lambda _: discovery.FoundGpus(GPUS, ""))
+    monkeypatch.setattr(discovery, "find_gpus", lambda _, **__: discovery.FoundGpus(GPUS, ""))
 
 
 def test_every_registered_kind_has_the_backend_of_its_name() -> None:

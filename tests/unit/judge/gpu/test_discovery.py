@@ -2,6 +2,7 @@ import dataclasses
 import importlib.metadata
 import json
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,30 @@ def test_without_pytorch_there_is_no_gpu_that_offers_it(monkeypatch: pytest.Monk
     assert (found.devices, "pip install torch" in found.problem) == ((), True)
 
 
-def _with_one_gpu(monkeypatch: pytest.MonkeyPatch, allowed: str) -> JudgeSettings:
+def test_what_was_found_is_remembered_until_something_changes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    looked: list[str] = []
+    settings = dataclasses.replace(_with_one_gpu(monkeypatch, "off", looked), data_dir=tmp_path)
+    first = discovery.find_gpus(settings)
+    assert discovery.find_gpus(settings) == first
+    assert len(looked) == 1
+    assert discovery.find_gpus(settings, anew=True) == first
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert discovery.find_gpus(settings) == first
+    assert len(looked) == 3
+    kept = tmp_path / "gpus.json"
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "at": time.time() - 3601}))
+    assert discovery.find_gpus(settings) == first
+    kept.write_text("{")
+    assert discovery.find_gpus(settings) == first
+    assert len(looked) == 5
+
+
+def _with_one_gpu(monkeypatch: pytest.MonkeyPatch, allowed: str, looked: list[str] | None = None) -> JudgeSettings:
     answer = json.dumps([{"name": "NVIDIA H200", "compute_capability": "9.0", "ordinal": 0}])
 
     def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        if looked is not None:
+            looked.append(answer)
         return subprocess.CompletedProcess(command, 0, answer, "")
 
     monkeypatch.setattr(discovery.Path, "exists", lambda _: True)

@@ -16,10 +16,14 @@ from judge.wire.digest import DIGEST_BYTES, PIECE_BYTES
 pytestmark = pytest.mark.cxx
 
 DATA = np.random.default_rng(1).integers(0, 256, 2_100_000, np.uint8)
+PIECES = -(-DATA.size // PIECE_BYTES)
+#: How many digests make a piece of the next level.
+TO_A_PIECE = PIECE_BYTES // DIGEST_BYTES
 #: Around the ends of SHA-256's blocks, of pieces, and of the levels of the tree.
 SIZES = (
-    *(*range(130), *range(4080, 4100), *range(8180, 8200), 65_535, 65_536, 70_000),
-    *(128 * PIECE_BYTES - 1, 128 * PIECE_BYTES, 128 * PIECE_BYTES + 1, 2_100_000),
+    *(*range(130), *(pieces * PIECE_BYTES + k for pieces in (1, 2) for k in range(-16, 16)), 65_535, 65_536, 70_000),
+    *(pieces * PIECE_BYTES + k for pieces in (TO_A_PIECE, TO_A_PIECE**2) for k in (-1, 0, 1)),
+    DATA.size,
 )
 
 
@@ -48,12 +52,12 @@ def test_threads_make_no_difference(portable: bool, threads: int) -> None:
 
 
 def test_three_levels(native: NativeLibrary) -> None:
-    data = np.resize(DATA, 128 * 128 * PIECE_BYTES + 1)
+    data = np.resize(DATA, TO_A_PIECE**2 * PIECE_BYTES + 1)
     assert tree_digest(data, 2) == digest.tree_digest(data.data)
     assert native is library.loaded()
 
 
-@pytest.mark.parametrize("picked", [[], [0], [3, 1, 1], [*range(513)], [512]])
+@pytest.mark.parametrize("picked", [[], [0], [3, 1, 1], [*range(PIECES)], [PIECES - 1]])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_pieces_that_are_picked(picked: list[int], threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = piece_digests(DATA).reshape(-1, DIGEST_BYTES)[picked].reshape(-1)
@@ -63,8 +67,8 @@ def test_pieces_that_are_picked(picked: list[int], threads: int, monkeypatch: py
 
 
 def test_a_piece_that_is_not_there(native: NativeLibrary) -> None:
-    with pytest.raises(ValueError, match="piece 513 of 513"):
-        native.digest_pieces(DATA, PIECE_BYTES, 1, np.array([513]))
+    with pytest.raises(ValueError, match=f"piece {PIECES} of {PIECES}"):
+        native.digest_pieces(DATA, PIECE_BYTES, 1, np.array([PIECES]))
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
