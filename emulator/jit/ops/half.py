@@ -86,10 +86,18 @@ def join(e: Emitter, patterns: list[Value]) -> Value:
 _ARITY = {"fma": 3, "mad": 3, "neg": 1, "abs": 1}
 
 
-def flush(e: Emitter, bits: Value) -> Value:
-    """Returns the f16 with denormals replaced by zero (``.ftz``)."""
+#: A float below it has an f16 of 11 significant bits below the least normal one; hardware decides by that, not by what
+#: is left where the least bits of a denormal are rounded away.
+_TINY = 2.0**-14 - 2.0**-26
+
+
+def flush(e: Emitter, bits: Value, exact: Value | None = None) -> Value:
+    """Returns the f16 with denormals replaced by zero (``.ftz``). ``exact`` is the float that was rounded to it."""
     b = e.b
-    tiny = b.compare("icmp ult", b.op("and", bits, b.integer("i16", 0x7FFF)), b.integer("i16", 0x0400))
+    if exact is None:
+        tiny = b.compare("icmp ult", b.op("and", bits, b.integer("i16", 0x7FFF)), b.integer("i16", 0x0400))
+    else:
+        tiny = b.compare("fcmp olt", b.intrinsic("fabs", exact), b.real("float", _TINY))
     return b.select(tiny, b.op("and", bits, b.integer("i16", 0x8000)), bits)
 
 
@@ -128,7 +136,7 @@ def _one(e: Emitter, i: Instruction, bits: list[Value]) -> Value:
         negative = b.compare("fcmp ole", value, b.real("float", 0.0))  # -0 too
         value = b.select(negative, b.real("float", 0.0), value)
     result = from_float(e, value, kind)
-    return flush(e, result) if i.has("ftz") else result
+    return flush(e, result, value) if i.has("ftz") else result
 
 
 def unary(e: Emitter, i: Instruction) -> None:

@@ -29,6 +29,10 @@ def format_of(type_: Type) -> Format:
     return FORMATS[f"{type_.kind}{type_.bits}"]
 
 
+#: What lies below it is below 2^-14 with 11 significant bits; an H200 goes by that.
+_TINY_HALF = 2.0**-14 - 2.0**-26
+
+
 def is_nan(value: Number) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
@@ -65,7 +69,11 @@ def finish(i: Instruction, value: Number, type_: Type, mode: str = "rn") -> int:
     if i.has("satfinite") and is_infinite(bits, format_of(type_)):
         bits -= 1
     # Conversions flush f32 only.
-    return flush(bits, type_) if i.has("ftz") and (i.opcode != "cvt" or type_.bits == 32) else bits
+    if not i.has("ftz") or (i.opcode == "cvt" and type_.bits != 32):
+        return bits
+    if type_.bits == 16 and not is_nan(value) and abs(value) < _TINY_HALF:
+        bits &= 1 << 15
+    return flush(bits, type_)
 
 
 def _extreme(a: int, b: int, type_: Type, *, largest: bool, keep_nan: bool) -> int:
