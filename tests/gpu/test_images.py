@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
 # Hardware sums filtered texels in less than double precision, those of halves in halves.
 _RELATIVE, _HALF_RELATIVE, _ABSOLUTE = 2e-4, 1e-3, 2e-4
-# It converts sRGB by a table, and rounds the weights of a volume's eight texels (below 128 here) to 1/256 once more.
-_SRGB_ABSOLUTE, _VOLUME_ABSOLUTE = 4e-3, 0.5
+# It converts sRGB by a table, and rounds the weights of a volume's eight texels (below 128 here) more than once.
+_SRGB_ABSOLUTE, _VOLUME_ABSOLUTE = 8e-3, 1.0
 # It approximates the level that derivatives ask for.
 _OTHER_LEVELS = 2
 
