@@ -328,6 +328,8 @@ void emu_observe_sync(WarpContext *, uint32_t lanes, const uint32_t masks[32]);
 void emu_observe_fence(WarpContext *, uint32_t scope /* 0: the block, 1: the device, 2: the host, too */);
 
 // ------------------------------------------------------------------------ instruction semantics: written by the JIT
+// fence.proxy.tensormap, before emu_observe_fence(): the lanes acquire the maps there; null: they release.
+void emu_observe_map_fence(WarpContext *, uint32_t lanes, const uint64_t maps[32]);
 // (semantics*.cpp) Their prototypes are in exec/semantics.h; generated code finds every emu_* function by name in the
 // library.
 }

@@ -134,3 +134,8 @@ __attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp,
     for (auto &observer : warp->block->observers) observer->fence(*warp, scope != 0);
 }
 }
+__attribute__((visibility("default"))) void emu_observe_map_fence(WarpContext *warp, uint32_t lanes,
+                                                                  const uint64_t *maps) {
+    for (auto &observer : warp->block->observers) observer->fence_maps(*warp, lanes, maps);
+}
+

@@ -83,6 +83,10 @@ public:
     // Another block of the cluster writes to this one's shared memory.
     virtual void written_from_outside(uint64_t /*address*/, uint32_t /*size*/) {}
     // Lanes have seen that a phase of mbarriers is not complete yet.
+    // fence.proxy.tensormap: lanes acquire the maps at these addresses; null: they release what they know of.
+    virtual void fence_maps(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*maps*/) {}
+    // The lane issues a copy through the tensor map at this address.
+    virtual void use_map(const WarpContext &, uint32_t /*site*/, uint32_t /*lane*/, uint64_t /*map*/) {}
     virtual void mbarrier_wait(const WarpContext &) {}
     // A lane launches a kernel, which comes after what the lane knows now.
     virtual void launch(const WarpContext &, uint32_t /*lane*/, LaunchPoint &) {}
