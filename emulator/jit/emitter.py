@@ -37,6 +37,7 @@ class Emitter(ABC):
         self.offset_base = False  # reading operands of an instruction whose result keeps offsets: bases only
         self.access_groups: dict[int, tuple[AccessGroup, int]] = {}  # see ``access_groups_of``; of the current block
         self.origins: Mapping[str, int] = {}  # where those of registers lie that are followed (``origins``)
+        self.has_met: Value | None = None  # (i1) the lanes come to a .sync instruction with its results
         self._scratch_used = 0
         self._registers = {name: scalar.register for name, scalar in unit.program.registers.items()}
         self._current: dict[str, Value] = {}

@@ -31,7 +31,6 @@ class MaskedFunction(FunctionEmitter):
     """The function for lanes that may be in different blocks, whose registers are all vectors."""
 
     is_uniform = False
-    _has_met: Value | None = None  # the lanes come to the instruction that begins the segment with its results
 
     def __init__(self, unit: Unit, file: RegisterFile) -> None:
         super().__init__(unit, file)
@@ -163,7 +162,7 @@ class MaskedFunction(FunctionEmitter):
         for segment, next_ in zip(segments, (*segments[1:], None), strict=True):
             self.begin_part(segment.number)
             self._lanes, self._pcs = Value("%lanes", "i1", True), Value("%pcs", "i32", True)
-            self._has_met = None
+            self.has_met = None
             self.instruction = segment.instructions[0]
             is_first = segment is segments[0]
             if is_first and block.index in cfg.loop_heads:
@@ -199,18 +198,18 @@ class MaskedFunction(FunctionEmitter):
             self.file_store(name, self.b.select(self._lanes, self._current[name], old))
 
     def do(self, instruction: Instruction) -> None:
-        if self._has_met is None or sync_mask(instruction) is None:
+        if self.has_met is None or sync_mask(instruction) is None:
             super().do(instruction)
             return
-        has_met = self._has_met
+        has_met = self.has_met
         self.begin(instruction)
         old = {name: self._raw(name) for name in defs_and_uses(instruction)[0]} if instruction.guard else {}
         super().do(instruction)
         take_met(self, instruction, has_met, old)
-        self._has_met = None
+        self.has_met = None
 
     def spoil_absent(self, instruction: Instruction, source: Value, value: Value, exempt: Value | None = None) -> Value:
-        return super().spoil_absent(instruction, source, value, exempt or self._has_met)
+        return super().spoil_absent(instruction, source, value, exempt or self.has_met)
 
     def _go_on(self, where: Value) -> None:
         b = self.b
@@ -256,7 +255,7 @@ class MaskedFunction(FunctionEmitter):
         b.line(f"br label %G{number}")
         b.label(f"G{number}")
         self._current = {}
-        self._has_met = Value(b.emit(f"phi i1 [ true, %R{number} ], [ false, %{end} ]"), "i1")
+        self.has_met = Value(b.emit(f"phi i1 [ true, %R{number} ], [ false, %{end} ]"), "i1")
 
     def _gather(self, block: Block, mask: Operand) -> None:
         """Emits: each lane waits for the live lanes of its own ``mask`` to come to this block."""

@@ -318,12 +318,18 @@ void emu_observe(WarpContext *, uint32_t site, uint32_t mask, const uint64_t add
 void emu_observe_load(WarpContext *, uint32_t site, uint32_t mask, const uint64_t address[32], uint32_t *unwritten);
 // The lanes `mask` use such a result: `origin` is one more than the number of the site that has read it.
 void emu_observe_use(WarpContext *, uint32_t mask, const uint16_t origin[32]);
+// After emu_observe() of a store to shared memory: the lanes `mask` have stored such results in `size` bytes, `offset`
+// bytes behind these addresses.
+void emu_observe_pass(WarpContext *, uint32_t mask, const uint16_t origin[32], const uint64_t address[32],
+                      uint32_t offset, uint32_t size);
 // After emu_observe() of a store whose lanes may share an address: `count` times 32 registers of `width` bytes, of
 // which the low bytes are stored.
 void emu_observe_store(WarpContext *, uint32_t site, uint32_t mask, const uint64_t address[32], const uint8_t *values,
                        uint32_t count, uint32_t width);
 // `masks`: those of the lanes, which have met only with those that they name; null: all with all.
 void emu_observe_sync(WarpContext *, uint32_t lanes, const uint32_t masks[32]);
+// fence.proxy.tensormap, before emu_observe_fence(): the lanes acquire the maps there; null: they release.
+void emu_observe_map_fence(WarpContext *, uint32_t lanes, const uint64_t maps[32]);
 // A fence; device: for more than the block.
 void emu_observe_fence(WarpContext *, uint32_t scope /* 0: the block, 1: the device, 2: the host, too */);
 

@@ -47,6 +47,13 @@ def observe_store(e: Emitter, site: int, addresses: str, values: Sequence[Value]
     e.call("emu_observe_store", "ptr %ctx", *lanes, f"ptr {registers}", f"i32 {len(values)}", f"i32 {width}")
 
 
+def observe_map_fence(e: Emitter, maps: Value | None) -> None:
+    """Reports a fence for tensor maps, before ``observe_fence``: an acquire of those, or (None) a release."""
+    if e.unit.observe:
+        addresses = "null" if maps is None else e.spill(maps)
+        e.call("emu_observe_map_fence", "ptr %ctx", f"i32 {e.active_bits().text}", f"ptr {addresses}")
+
+
 def observe_fence(e: Emitter, *, scope: int) -> None:
     """Reports a fence; ``scope`` is 0 for the block, 1 for the device, 2 for the system."""
     if e.unit.observe:

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from emulator.jit.abi import Access, Space
 from emulator.jit.builder import LANES, SIZE, Value
 from emulator.jit.emitter import Emitter
-from emulator.jit.ops.addressing import observe_access, resolve_address, space_of
+from emulator.jit.ops.addressing import lane_addresses, observe_access, resolve_address, space_of
 from emulator.jit.ops.bulk import store_async
 from emulator.jit.ops.registry import emits
 from emulator.jit.ops.transfer import Transfer, call_helper, checked, consecutive_lanes, is_known_inside
+from emulator.jit.origins import pass_origins
 from emulator.ptx.ir import Instruction, elements_of
 from emulator.ptx.opcodes import STRONG
 
@@ -35,6 +36,8 @@ def store(e: Emitter, i: Instruction) -> None:
     size = scalar.size_bytes * len(values)
     site = e.unit.site(i, Access.STORE, space, size)
     observe_access(e, site, pointers, () if space is Space.LOCAL else values)
+    if e.origins and space is Space.SHARED:
+        pass_origins(e, items, scalar.size_bytes, e.spill(lane_addresses(e, pointers)))
     if i.has("release"):
         b.line("fence release")
     elif volatile:

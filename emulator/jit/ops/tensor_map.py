@@ -7,9 +7,9 @@ from emulator.jit.builder import LANES
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.addressing import lane_addresses, resolve_address, space_of
 from emulator.jit.ops.copy import fence
-from emulator.jit.ops.observe import observe
+from emulator.jit.ops.observe import observe, observe_sync
 from emulator.jit.ops.registry import emits
-from emulator.ptx.ir import Instruction
+from emulator.ptx.ir import Imm, Instruction
 
 _PIECE = 16  # bytes that are checked, and observed, at a time
 # The fields as TensorMapField of semantics.h numbers them, and whether each dimension has one.
@@ -49,6 +49,8 @@ def tensor_map(e: Emitter, i: Instruction) -> None:
     (origin, loads), (goal, stores) = ends
     e.b.compiler_barrier()
     e.call("emu_tensor_map_copy", "ptr %ctx", f"i32 {loads}", f"i32 {stores}", f"ptr {goal}", f"ptr {origin}")
+    # Lanes copy a piece each for all of their warp, which none leaves before the others have come.
+    observe_sync(e, Imm(-1))
     fence(e, i)
 
 

@@ -7,6 +7,8 @@ from emulator.jit.emitter import Emitter
 from emulator.jit.ops.meeting import REDUCTIONS, destinations, reduction_code
 from emulator.jit.ops.observe import observe_sync
 from emulator.jit.ops.registry import emits
+from emulator.jit.origins import NO_ORIGIN, keep_origin, origin_of
+from emulator.ptx.effects import registers_of
 from emulator.ptx.ir import Imm, Instruction
 
 _ALL = 0xFFFFFFFF
@@ -22,14 +24,28 @@ def shuffle(e: Emitter, i: Instruction) -> None:
     distance, control = e.constant(lane_operand), e.constant(clamp_operand)
     if distance is not None and control is not None:
         sources, valid = _fixed(mode, distance, control)
-        result = b.shuffle(value, sources) if value.vector else value
         index = b.vector_literal("i32", sources)
+
+        def take(given: Value) -> Value:
+            return b.shuffle(given, sources) if given.vector else given
+
         inside: Value | None = None
         if predicate is not None:
             inside = b.unballot(b.integer("i32", sum(int(v) << lane for lane, v in enumerate(valid))))
     else:
         index, inside = _computed(e, mode, e.read(lane_operand, "i32"), e.read(clamp_operand, "i32"))
-        result = _permute(e, value, index)
+
+        def take(given: Value) -> Value:
+            return b.resize(_permute(e, b.resize(given, "i32"), index), given.type)
+
+    result = take(value)
+    origin = origin_of(e, e.origins, i.operands[1])
+    if origin is not NO_ORIGIN:
+        origin = take(origin)
+        if e.has_met is not None:
+            origin = b.select(e.has_met, NO_ORIGIN, origin)
+    keep_origin(e, e.origins, registers_of(target), origin)
+    keep_origin(e, e.origins, registers_of(predicate) if predicate is not None else (), NO_ORIGIN)
     if i.has("sync"):
         observe_sync(e, i.operands[-1])
         result = e.spoil_absent(i, index, result)

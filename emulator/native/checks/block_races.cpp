@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks/map_fences.h"
 #include "checks/met_accesses.h"
 #include "exec/block.h"
 #include "exec/child_launches.h"
@@ -24,6 +25,7 @@ public:
         : check_(check),
           clocks_(block.launch.threads_per_block()),
           met_accesses_(check, clocks_, *block.launch.kernel),
+          map_fences_(check),
           shared_((block.warp(0).shared_bytes + 3) / 4),
           kernel_(*block.launch.kernel),
           is_in_cluster_(block.launch.cluster_size() > 1),
@@ -37,6 +39,7 @@ public:
         check_.settle();
         number_ = number;
         met_accesses_.start(number);
+        map_fences_.start();
         clocks_.start();
         shared_.clear();
         std::fill(in_flight_.begin(), in_flight_.end(), false);
@@ -172,6 +175,25 @@ public:
 
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         look_at(warp, index, lanes, address, true);
+    }
+
+    void fence_maps(const WarpContext &warp, uint32_t lanes, const uint64_t *maps) override {
+        check_.settle();
+        if (maps) return each_address(lanes, maps, [&](uint64_t map) { map_fences_.acquire(map); });
+        uint32_t warps = static_cast<uint32_t>(met_.size());
+        check_.map_releases.note(number_, clocks_.all(warp.warp_id), warps, clocks_.seen(warp.warp_id));
+    }
+
+    void use_map(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t map) override {
+        uint32_t width = kernel_.sites[index].size;
+        for (uint32_t begin = 0; begin < TensorMap::bytes; begin += width) {
+            uint64_t address[32];
+            address[lane] = map + begin;
+            look_at(warp, index, 1u << lane, address, false);
+        }
+        map_fences_.use(map, [&](const Trace &write, const char *missing) {
+            check_.meet({warp, index, lane, map, number_, write, true, false, missing});
+        });
     }
 
     void launch(const WarpContext &warp, uint32_t lane, LaunchPoint &point) override {
@@ -323,6 +345,7 @@ private:
     RaceCheck &check_;
     BlockClocks clocks_;
     MetAccesses met_accesses_;
+    MapFences map_fences_;
     Cells shared_;
     RaceCheck::SharedOfBlock *known_to_others_;
     std::vector<bool>

@@ -1,5 +1,7 @@
 #include "checks/initcheck.h"
 
+#include <unordered_map>
+
 #include "checks/faults.h"
 #include "checks/written_bytes.h"
 #include "exec/block.h"
@@ -32,6 +34,7 @@ public:
     void start(uint64_t) override {
         shared_.clear();
         kept_.clear();
+        stored_.clear();
         if (has_local_) local_.clear();
         if (kernel_.reserved_shared_bytes) shared_.mark(0, kernel_.reserved_shared_bytes);
     }
@@ -70,10 +73,22 @@ public:
     void use(const WarpContext &warp, uint32_t lanes, const uint16_t *origin) override {
         for (; lanes; lanes &= lanes - 1) {
             uint32_t lane = __builtin_ctz(lanes), index = origin[lane] - 1u;
-            auto it = kept_.find({warp.warp_id * 32 + lane, index});
-            if (it == kept_.end()) continue;  // has been reported
-            check_.report_read(warp, index, lane, it->second.address, it->second.unwritten, it->second.where);
-            kept_.erase(it);
+            Read *read = read_of(warp, lane, index);
+            if (!read || read->is_told) continue;
+            tell(*read);
+            read->is_told = true;
+        }
+    }
+
+    void pass(const WarpContext &warp, uint32_t lanes, const uint16_t *origin, const uint64_t *address,
+              uint32_t size) override {
+        for (; lanes; lanes &= lanes - 1) {
+            uint32_t lane = __builtin_ctz(lanes);
+            uint64_t offset = address[lane] - window_;
+            const Read *read = read_of(warp, lane, origin[lane] - 1u);
+            if (!read || offset >= window_bytes_ || size > window_bytes_ - offset) continue;
+            shared_.unmark(offset, size);
+            for (uint32_t i = 0; i < size; i += 4) stored_[(offset + i) / 4] = *read;
         }
     }
 
@@ -83,6 +98,28 @@ public:
     }
 
 private:
+    // A load of what nobody has written, by a lane of `warp`.
+    struct Read {
+        const WarpContext *warp;
+        uint32_t site, lane;
+        uint64_t address, unwritten;
+        Where where;
+        bool is_told = false;
+    };
+
+    void tell(const Read &read) {
+        check_.report_read(*read.warp, read.site, read.lane, read.address, read.unwritten, read.where);
+    }
+
+    // What the lane got from the load at this site, or, by a shuffle, another lane of its warp; null: nothing.
+    Read *read_of(const WarpContext &warp, uint32_t lane, uint32_t site) {
+        for (uint32_t n = 0; n < 32; ++n) {
+            auto it = kept_.find({warp.warp_id * 32 + (lane + n) % 32, site});
+            if (it != kept_.end()) return &it->second;
+        }
+        return nullptr;
+    }
+
     void check(WrittenBytes &written, uint64_t offset, bool reads, const WarpContext &warp, uint32_t index,
                uint32_t lane, uint64_t at, Where where) {
         const EmuSite &site = kernel_.sites[index];
@@ -93,11 +130,14 @@ private:
             for (uint32_t i = 0; i < site.size; i += site.element_size) {
                 if (!written.has_none(offset + i, site.element_size)) continue;
                 if (in_part && site.copied >> i / site.element_size & 1) continue;
+                Read read{&warp, index, lane, at, at + i, where};
+                if (auto it = stored_.find((offset + i) / 4); where == Where::shared && it != stored_.end())
+                    read = it->second;
                 if (!warp.unwritten) {
-                    check_.report_read(warp, index, lane, at, at + i, where);
+                    tell(read);
                     break;
                 }
-                if (!is_kept) kept_[{warp.warp_id * 32 + lane, index}] = {at, at + i, where};
+                if (!is_kept) kept_[{warp.warp_id * 32 + lane, index}] = read;
                 is_kept = true;
                 warp.unwritten[i / site.element_size] |= 1u << lane;
             }
@@ -105,13 +145,9 @@ private:
         if (site.kind != EMU_LOAD) written.mark(offset, site.size);
     }
 
-    struct Read {
-        uint64_t address, unwritten;
-        Where where;
-    };
-
     InitCheck &check_;
-    std::map<std::pair<uint32_t, uint32_t>, Read> kept_;  // by thread and site: what has not been used yet
+    std::map<std::pair<uint32_t, uint32_t>, Read> kept_;  // by thread and site
+    std::unordered_map<uint64_t, Read> stored_;  // by word of shared memory: what was stored there all the same
     const MemoryView &memory_;
     const EmuKernel &kernel_;
     WrittenBytes shared_;

@@ -1,7 +1,7 @@
 // initcheck: reads of memory that nothing has written: shared memory, allocations, and local arrays.
 //
-// What a load reads is reported where it is used (emulator/jit/origins.py): compilers and libraries read some early,
-// and drop the value. Such reads of local arrays are noted only.
+// What a load reads is reported when it is used (emulator/jit/origins.py): compilers and libraries read some early, and
+// drop the value. A store of it to shared memory leaves that unwritten, too. Such reads of local arrays are noted only.
 #pragma once
 
 #include <cstdint>

@@ -206,6 +206,7 @@ bool RaceCheck::lacks_fence(const Trace &other, Clock from) const {
 }
 
 std::string RaceCheck::missing_between(const Meeting &meeting) const {
+    if (!meeting.missing.empty()) return meeting.missing;
     const EmuSite &site = launch_.kernel->sites[meeting.site], &other = launch_.kernel->sites[meeting.other.site];
     if (meeting.in_flight) {
         return "the copy has not been waited for (by __pipeline_wait_prior, cp.async.wait_group, or a wait on its "

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/map_fences.h"
 #include "checks/shadow_memory.h"
 #include "exec/observe.h"
 #include "report/report.h"
@@ -33,6 +34,7 @@ public:
         uint64_t block;
         Trace other;
         bool other_writes, in_flight;  // in_flight: the other is an asynchronous copy that nobody has waited for
+        std::string missing = {};      // what would order the two, where more is known than follows from the above
     };
     void meet(const Meeting &meeting);
     // What a lane is about to read, another has written, and nothing orders the two: no race, since both accesses are
@@ -82,6 +84,7 @@ public:
     // Nothing makes the block that owns the address wait until that access is over.
     void outlive(const Visit &visit);
     Publications published;
+    MapReleases map_releases;
     const bool follows_sites, follows_blocks;  // there are few enough of them
 
 private:

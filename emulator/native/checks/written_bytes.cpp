@@ -36,6 +36,13 @@ void WrittenBytes::mark(uint64_t offset, uint64_t size) {
     });
 }
 
+void WrittenBytes::unmark(uint64_t offset, uint64_t size) {
+    each_word(offset, size, [&](uint64_t word, uint64_t bits) {
+        bits_[word] &= ~bits;
+        return true;
+    });
+}
+
 bool WrittenBytes::has(uint64_t offset, uint64_t size) const {
     return each_word(offset, size, [&](uint64_t word, uint64_t bits) { return (bits_[word] & bits) == bits; });
 }

@@ -13,6 +13,7 @@ public:
 
     void clear();
     void mark(uint64_t offset, uint64_t size);
+    void unmark(uint64_t offset, uint64_t size);
     // What a copy of `size` bytes takes along from another range.
     void copy(uint64_t offset, const WrittenBytes &from, uint64_t from_offset, uint64_t size);
     bool has(uint64_t offset, uint64_t size) const;

@@ -6,6 +6,7 @@
 
 #include "api/context.h"
 #include "api/limits.h"
+#include "checks/faults.h"
 #include "exec/block.h"
 #include "exec/device_heap.h"
 #include "exec/memory.h"
@@ -105,13 +106,15 @@ __attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp,
     }
 }
 
-__attribute__((visibility("default"))) void emu_device_free(WarpContext *warp, uint32_t, uint32_t mask,
+__attribute__((visibility("default"))) void emu_device_free(WarpContext *warp, uint32_t site, uint32_t mask,
                                                             const uint64_t address[32]) {
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1) || !address[lane]) continue;
         if (!device_heap().give_back(address[lane])) {
+            Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, address[lane]});
             warp->block->launch.doom(cudaErrorIllegalAddress,
-                                     "free() of a pointer that malloc() in a kernel never gave");
+                                     "invalid free() at " + where(fault) +
+                                         ": malloc() in a kernel never gave this pointer, or it has been freed since");
         }
     }
 }

@@ -105,6 +105,14 @@ __attribute__((visibility("default"))) void emu_observe_use(WarpContext *warp, u
     for (auto &observer : warp->block->observers) observer->use(*warp, mask, origin);
 }
 
+__attribute__((visibility("default"))) void emu_observe_pass(WarpContext *warp, uint32_t mask,
+                                                             const uint16_t origin[32], const uint64_t address[32],
+                                                             uint32_t offset, uint32_t size) {
+    uint64_t moved[32];
+    std::transform(address, address + 32, moved, [offset](uint64_t at) { return at + offset; });
+    for (auto &observer : warp->block->observers) observer->pass(*warp, mask, origin, moved, size);
+}
+
 __attribute__((visibility("default"))) void emu_observe_store(WarpContext *warp, uint32_t site, uint32_t mask,
                                                               const uint64_t address[32], const uint8_t *values,
                                                               uint32_t count, uint32_t width) {
@@ -127,6 +135,11 @@ __attribute__((visibility("default"))) void emu_observe_sync(WarpContext *warp, 
         if (!together) continue;
         for (auto &observer : warp->block->observers) observer->warp_sync(*warp, together);
     }
+}
+
+__attribute__((visibility("default"))) void emu_observe_map_fence(WarpContext *warp, uint32_t lanes,
+                                                                  const uint64_t *maps) {
+    for (auto &observer : warp->block->observers) observer->fence_maps(*warp, lanes, maps);
 }
 
 __attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t scope) {

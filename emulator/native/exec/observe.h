@@ -56,6 +56,9 @@ public:
     virtual void access(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/) {}
     // The lanes use what they read at the sites before these, which had not been written (WarpContext::unwritten).
     virtual void use(const WarpContext &, uint32_t /*mask*/, const uint16_t * /*origin*/) {}
+    // Follows access() of a store to shared memory: the lanes have stored such values, in `size` bytes there.
+    virtual void pass(const WarpContext &, uint32_t /*mask*/, const uint16_t * /*origin*/, const uint64_t * /*address*/,
+                      uint32_t /*size*/) {}
     // Follows access() of a store whose lanes may share an address.
     virtual void store(const WarpContext &, uint32_t /*site*/, uint32_t /*mask*/, const uint64_t * /*address*/,
                        const StoredValues &) {}
@@ -80,6 +83,10 @@ public:
     // A part of a bulk copy that the lane has issued: as accesses of 16 bytes by all lanes of its warp, but for what
     // ends only.
     virtual void bulk(const WarpContext &, uint32_t lane, const BulkAccess &);
+    // fence.proxy.tensormap: lanes acquire the maps at these addresses; null: they release what they know of.
+    virtual void fence_maps(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*maps*/) {}
+    // The lane issues a copy through the tensor map at this address.
+    virtual void use_map(const WarpContext &, uint32_t /*site*/, uint32_t /*lane*/, uint64_t /*map*/) {}
     // Another block of the cluster writes to this one's shared memory.
     virtual void written_from_outside(uint64_t /*address*/, uint32_t /*size*/) {}
     // Lanes have seen that a phase of mbarriers is not complete yet.

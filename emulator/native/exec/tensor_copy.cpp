@@ -121,7 +121,10 @@ const TensorMap *map_at(WarpContext *warp, uint32_t site, uint32_t lane, uint64_
             "the tensor map has " + std::to_string(map->rank) + " dimensions, the instruction " + std::to_string(rank);
     else if (map->is_im2col() != is_im2col)
         reason = std::string("the tensor map is ") + (is_im2col ? "tiled" : "of im2col") + ", the instruction is not";
-    if (reason.empty()) return map;
+    if (reason.empty()) {
+        for (auto &observer : warp->block->observers) observer->use_map(*warp, site, lane, address);
+        return map;
+    }
     refuse_copy(warp, site, lane, address, cudaErrorIllegalInstruction, reason);
     return nullptr;
 }

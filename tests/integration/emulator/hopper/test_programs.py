@@ -215,3 +215,37 @@ def test_a_warp_that_takes_no_part_in_a_product(tmp_path: Path) -> None:
     message = run.problems["deadlock"]["message"]
     assert "it waits for ever for a wgmma that not all warps of its warpgroup execute: 96 threads" in message
     assert "cudaErrorLaunchTimeout" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "way", [(), ("BY_STORES",), ("IN_SHARED",), ("BY_HOST",)], ids=["", "stores", "shared", "host"]
+)
+def test_maps_that_change_behind_fences(tmp_path: Path, way: tuple[str, ...]) -> None:
+    run = _examine(tmp_path, "changed_maps", *way)
+
+    assert (run.exit_code, run.stdout, run.kinds) == (0, "PASS\n", [])
+
+
+_NO_ACQUIRE, _NO_RELEASE = "no fence.proxy.tensormap::generic.acquire", "no fence.proxy.tensormap::generic.release"
+
+
+@pytest.mark.parametrize(
+    ("defined", "write", "missing"),
+    [
+        (("NO_ACQUIRE",), "// replaces", _NO_ACQUIRE),
+        (("NO_RELEASE",), "// replaces", _NO_RELEASE),
+        (("NO_ACQUIRE", "NO_RELEASE"), "// replaces", "neither fence.proxy.tensormap::generic.release"),
+        (("ACQUIRED_ONCE",), "// replaces", _NO_ACQUIRE),
+        (("BY_STORES", "NO_ACQUIRE"), "// stores", _NO_ACQUIRE),
+        (("BY_STORES", "NO_RELEASE"), "// stores", _NO_RELEASE),
+        (("IN_SHARED", "NO_ACQUIRE"), "// copies the map", _NO_ACQUIRE),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
+)
+def test_maps_that_change_without_a_fence(tmp_path: Path, defined: tuple[str, ...], write: str, missing: str) -> None:
+    run = _examine(tmp_path, "changed_maps", *defined)
+
+    changed, copied = _line_of("changed_maps", write), _line_of("changed_maps", "// copies a tile")
+    (message,) = _messages(run)
+    assert message.startswith(f"race on global memory at {PROGRAMS}/changed_maps.cu:{copied} in copy")
+    assert f"writes at {PROGRAMS}/changed_maps.cu:{changed}, and {missing}" in message

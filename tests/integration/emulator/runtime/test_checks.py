@@ -255,6 +255,48 @@ def test_what_is_read_and_used_is_a_finding_where_it_was_read(device: Device, bu
     assert "byte 256 of tile" in finding.message
 
 
+@pytest.mark.parametrize("by_shuffle", [0, 1], ids=["shared memory", "shuffle"])
+def test_what_is_read_handed_on_and_dropped_is_no_finding(device: Device, build: Build, by_shuffle: int) -> None:
+    out, content = checked(device).array(64, np.int32)
+
+    assert build("races").run_hands_on(out, by_shuffle, 0) == 0
+
+    assert findings(device) == ()
+    assert content.tolist() == [*((i ^ 1) + 1 for i in range(62)), 62, 63]
+
+
+@pytest.mark.parametrize("by_shuffle", [0, 1], ids=["shared memory", "shuffle"])
+def test_what_is_read_handed_on_and_used_is_a_finding_where_it_was_read(
+    device: Device, build: Build, by_shuffle: int
+) -> None:
+    out, _ = checked(device).array(64, np.int32)
+
+    assert build("races").run_hands_on(out, by_shuffle, 1) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == ("uninitialized shared read", LINES["handed on"])
+    assert (finding.thread, finding.allocation, finding.count) == ((63, 0, 0), "tile", 1)
+
+
+def test_what_lanes_bring_to_different_shuffles_is_used(device: Device, build: Build) -> None:
+    out, _ = checked(device).array(32, np.int32)
+
+    assert build("races").run_hands_on_apart(out, 0) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == ("uninitialized shared read", LINES["handed on apart"])
+    assert (finding.thread, finding.count) == ((31, 0, 0), 1)
+
+
+def test_what_was_stored_is_stored_anew(device: Device, build: Build) -> None:
+    out, content = checked(device).array(64, np.int32)
+
+    assert build("races").run_hands_on_anew(out) == 0
+
+    assert findings(device) == ()
+    assert content.tolist() == [i ^ 1 for i in range(64)]
+
+
 def test_a_loop_that_fetches_one_element_too_many(device: Device, build: Build) -> None:
     out, content = checked(device).array(64, np.int32)
 

@@ -285,3 +285,16 @@ def test_memory_that_nobody_wrote_does_not_pass_for_zeros(device: Device, build:
     assert 1e30 < total < np.inf
     assert 1e30 < largest < np.inf
     assert nothing == 0  # large, but finite
+
+
+@pytest.mark.parametrize("inside", [0, 4], ids=["twice", "inside a piece"])
+def test_a_bad_free_in_a_kernel_is_told_with_its_line(device: Device, build: Build, inside: int) -> None:
+    keep, _ = device.array(1, np.int32)
+
+    build("faults").run_frees(keep, inside)
+
+    line = LINES["bad free"]
+    place = rf"invalid free\(\) at \S*faults\.cu:{line} in frees, thread \(0,0,0\) of block \(0,0,0\)"
+    with pytest.raises(CudaError, match=place) as caught:
+        device.runtime.synchronize()
+    assert caught.value.name == "cudaErrorIllegalAddress"

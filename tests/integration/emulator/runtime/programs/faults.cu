@@ -159,6 +159,14 @@ __global__ void sums_what_nobody_wrote(const float* scratch, float* out) {
         return cudaDeviceSynchronize();    \
     }
 
+__global__ void frees(int* keep, int inside) {
+    int* piece = static_cast<int*>(malloc(64));
+    keep[0] = piece != nullptr;
+    if (!inside) free(piece);
+    free(piece + inside);  // bad free
+}
+
+RUN(frees, (int* keep, int inside), <<<1, 1>>>(keep, inside))
 RUN(read_past, (const float* in, float* out, int n), <<<(n + 127) / 128, 128>>>(in, out, n))
 RUN(write_past, (float* out, int blocks), <<<blocks, 128>>>(out))
 RUN(write_before, (float* out), <<<1, 32>>>(out))

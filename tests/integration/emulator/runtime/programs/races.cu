@@ -130,6 +130,51 @@ __global__ void reads_past(int* out, int how) {
     }
 }
 
+// The last thread reads past what was written, and hands it on: to its neighbor by a shuffle, or by shared memory.
+__global__ void hands_on(int* out, int by_shuffle, int uses) {
+    __shared__ int tile[65], other[64];
+    int i = threadIdx.x;
+    tile[i] = i;
+    __syncthreads();
+    int got = static_cast<volatile int*>(tile)[i + 1];  // handed on
+    if (by_shuffle) {
+        got = __shfl_xor_sync(0xffffffff, got, 1);
+    } else {
+        static_cast<volatile int*>(other)[i] = got;
+        __syncthreads();
+        got = static_cast<volatile int*>(other)[i ^ 1];
+    }
+    out[i] = uses || i < 62 ? got : i;
+}
+
+// Lanes meet at two shuffles, in both branches of an if.
+__global__ void hands_on_apart(int* out, int uses) {
+    __shared__ int tile[65];
+    int i = threadIdx.x, got;
+    tile[i] = i;
+    __syncthreads();
+    int next = static_cast<volatile int*>(tile)[i + 1];  // handed on apart
+    if (i % 2) {
+        got = __shfl_sync(0xffffffff, next, 0);
+        out[i] = got + 1;
+    } else {
+        got = __shfl_sync(0xffffffff, uses ? next : i, 31);
+        out[i] = got;
+    }
+}
+
+// What was stored without a value gets one, after all.
+__global__ void hands_on_anew(int* out) {
+    __shared__ int tile[65], other[64];
+    int i = threadIdx.x;
+    tile[i] = i;
+    __syncthreads();
+    static_cast<volatile int*>(other)[i] = static_cast<volatile int*>(tile)[i + 1];
+    static_cast<volatile int*>(other)[i] = i;
+    __syncthreads();
+    out[i] = other[i ^ 1];
+}
+
 // Each thread reads one number more than it adds.
 __global__ void fetches_ahead(int* out) {
     __shared__ volatile int tile[65];
@@ -227,6 +272,9 @@ RUN(sum_read_too_soon, (int* out), <<<1, 64>>>(out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
 RUN(uninitialized_part, (float* out), <<<1, 32>>>(out))
 RUN(reads_past, (int* out, int how), <<<1, 64>>>(out, how))
+RUN(hands_on, (int* out, int by_shuffle, int uses), <<<1, 64>>>(out, by_shuffle, uses))
+RUN(hands_on_apart, (int* out, int uses), <<<1, 32>>>(out, uses))
+RUN(hands_on_anew, (int* out), <<<1, 64>>>(out))
 RUN(fetches_ahead, (int* out), <<<1, 64>>>(out))
 RUN(local_past, (int* out, int at, int n), <<<1, 32>>>(out, at, n))
 RUN(local_read_past, (int* out, int at), <<<1, 32>>>(out, at))
