@@ -169,9 +169,11 @@ def _starts_of(number: int, function: Sequence[_Code]) -> list[Start]:
         elif code.head == "setp" and kind in _COMPARED and len(code.operands) == 3:
             comparison = code.operation.split(".")[1]
             if comparison[:2] in ("gt", "ge", "lt", "le"):
+                # That of a branch around ``if (x > largest) largest = x`` is negated: leu.
+                is_greater = comparison.startswith("g") != comparison.endswith("u")
                 for place in (1, 2):
                     # Of what is compared, the other one takes the place where it is greater.
-                    is_maximum = comparison.startswith("g") == (place == 2)
+                    is_maximum = is_greater == (place == 2)
                     if _REGISTER.fullmatch(code.operands[place]):
                         flow.follow(
                             code, place, code.operands[place], kind, is_maximum=is_maximum, root=code.line, direct=True

@@ -16,7 +16,7 @@ from emulator.runtime import fatbinary
 from emulator.wording import CUDA, Wording
 from judge.check.mismatch import imprecision, without_questions
 from judge.compile.artifact import Artifact
-from judge.compile.listing import read_ptx
+from judge.compile.listing import Instruction, read_ptx
 from judge.compile.source_files import MAIN, own_lines
 from judge.judgement import OF_WHOLE_LAUNCHES, MemoryFault, Mismatch
 
@@ -32,6 +32,10 @@ _APPROXIMATE = re.compile(r"\b(?:ex2|lg2|sin|cos|tanh|div|rcp)\.approx\b|\bdiv\.
 _INTRINSIC = re.compile(r"\b(__(?:expf|exp10f|logf|log2f|log10f|powf|sinf|cosf|sincosf|tanf|fdividef))\s*\(")
 _TO_HALF = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.f16(?:x2)?\.f(?:32|64)\b")
 _TO_BFLOAT = re.compile(r"\bcvt\.\w+(?:\.\w+)*\.bf16(?:x2)?\.f(?:32|64)\b")
+#: A float that becomes a half, and a half that becomes a float: which register has the half.
+_INTO_HALF = re.compile(r"\bcvt\.rn\.b?f16\.f32\s+(%\w+),\s*(%\w+)")
+_OUT_OF_HALF = re.compile(r"\b(?:cvt\.f32\.b?f16\s+%\w+,|mov\.b32\s+%\w+,\s*\{0,)\s*(%\w+)")
+_LITERAL = re.compile(r"\bmov\.[bf]32\s+(%\w+),\s*0f")
 _SUM_OF_HALVES = re.compile(
     r"\b(?:(?:add|fma)\.(?:rn\.)?(?:ftz\.)?(?:sat\.)?(?:relu\.)?|(?:atom|red)\.(?:\w+\.)*?add\.(?:noftz\.)?)b?f16(?:x2)?\b"
 )
@@ -205,10 +209,11 @@ def kept_in_float(mismatch: Mismatch, library: bytes, source: str, file_name: st
 
 
 def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves: bool) -> tuple[str, ...]:
-    """Returns the parts of a submission's code with less precision than a float, each with its line.
+    """Returns the parts of a submission's code with less precision than a float: each kind once, and its first lines.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
-    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing, and sums of them do.
+    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing unless
+    they are undone, and sums of them do.
     """
     own = own_lines(source, file_name)
     # In Python // divides.
@@ -219,15 +224,42 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     products: dict[tuple[int, str], None] = {}
     for text in ptx_texts(library):
         for function in read_ptx(text, own):
-            for instruction in function.listing:
+            between = _rounded_between(function.listing) if has_halves else frozenset()
+            for number, instruction in enumerate(function.listing):
                 line = instruction.line
                 what = "" if line is None else _less_precise(instruction.text, plain, line, has_halves=has_halves)
+                if number in between and not what:
+                    kind = "bfloat16" if "bf16" in instruction.text else "half precision"
+                    what = f"a float is rounded to {kind}, and computed with"
                 if line is not None and what:
                     found[line, what] = None
                 if line is not None and has_halves and _PRODUCT_OF_HALVES.search(instruction.text):
                     products[line, "products are rounded to half precision"] = None
     # Some products of halves are exact, and some may be rounded: they are named where nothing else is.
-    return tuple(f"{what} ({own.in_words(line)})" for line, what in sorted(found or products))
+    by_kind: dict[str, list[str]] = {}
+    for line, what in sorted(found or products):
+        by_kind.setdefault(what, []).append(own.in_words(line))
+    return tuple(f"{what} ({_first_of(lines)})" for what, lines in by_kind.items())
+
+
+def _rounded_between(listing: Sequence[Instruction]) -> frozenset[int]:
+    """Returns the numbers of the instructions that round a float to a half which becomes a float again."""
+    again, literals = set[str](), set[str]()
+    for instruction in listing:
+        again.update(_OUT_OF_HALF.findall(instruction.text))
+        literals.update(_LITERAL.findall(instruction.text))
+    return frozenset(
+        number
+        for number, instruction in enumerate(listing)
+        for half, rounded in _INTO_HALF.findall(instruction.text)
+        if half in again and rounded not in literals
+    )
+
+
+def _first_of(names: Sequence[str]) -> str:
+    """Returns the first names of a list, and how many more there are."""
+    more = len(names) - _MOST_CAUSES
+    return ", ".join(names[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")
 
 
 def arrays_at_one_address(library: bytes, source: str) -> str:
@@ -281,6 +313,4 @@ def with_precision(message: str, times: float | None, causes: Sequence[str]) -> 
     begins = imprecision(times, has_cause=True)
     if not begins or not causes:
         return message
-    more = len(causes) - _MOST_CAUSES
-    told = ", ".join(causes[:_MOST_CAUSES]) + (f" and {more} more" if more > 0 else "")
-    return f"{begins}{told}; {without_questions(message.removeprefix(begins))}"
+    return f"{begins}{_first_of(causes)}; {without_questions(message.removeprefix(begins))}"

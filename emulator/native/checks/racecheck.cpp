@@ -83,6 +83,8 @@ void RaceCheck::meet_strong(const Meeting &meeting) {
     if (meeting.other.block != meeting.block) {
         note_racing_store(kernel, written);
         if (!lacks_fence(meeting.other, meeting.other.clock + 1)) {
+            // A flag: whoever looks at it does so to wait.
+            if (launch_.kernel->sites[written].order & EMU_CONSTANT) return;
             return report().add_fault(
                 explanation_of(meeting, "unordered blocks",
                                "nothing makes it wait for that block: leave this to the block that is the last one "

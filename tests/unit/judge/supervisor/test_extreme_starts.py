@@ -40,6 +40,16 @@ COMPARED = f"""{HEAD}\t.loc 1 7 1
 \tselp.f32 \t%f1, %f2, %f1, %p1;
 }}
 """
+#: ``if (x > largest) largest = x;``, with more behind the condition.
+BRANCHED = f"""{HEAD}\t.loc 1 7 1
+\tmov.f32 \t%f1, 0fC47A0000;
+\tsetp.leu.f32 \t%p1, %f2, %f1;
+\t@%p1 bra \t$L2;
+\tmul.f32 \t%f3, %f3, %f4;
+\tmov.f32 \t%f1, %f2;
+$L2:
+}}
+"""
 BOUNDED = f"""{HEAD}\t.loc 1 5 1
 \tmin.s32 \t%r1, %r2, 8;
 }}
@@ -70,6 +80,10 @@ def test_starts_are_replaced_and_the_sum_keeps_its_zero() -> None:
 
 def test_a_comparison_chooses_the_larger_one() -> None:
     assert first(COMPARED) == ["mov.f32 \t%f1, 0fFF800000;"]
+
+
+def test_a_branch_has_the_comparison_negated() -> None:
+    assert first(BRANCHED) == ["mov.f32 \t%f1, 0fFF800000;"]
 
 
 def test_a_masked_load_brings_the_number_to_a_minimum() -> None:
