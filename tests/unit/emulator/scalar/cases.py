@@ -116,8 +116,9 @@ def _video() -> Iterator[Case]:
 def _by_manual() -> Iterator[Case]:
     """Video instructions of which ptxas's sequences make something else than the manual says.
 
-    On an H200 with CUDA 13.0, ``.h1`` of the result took the upper half of the sum; saturation to a part took a negative
-    number for a large one, or was left out; ``vset`` with a signed first operand combined as if the third were signed.
+    On an H200 with CUDA 13.0, ``.h1`` of the result took the upper half of the sum; saturation to a part took a
+    negative number for a large one, or was left out; ``vset`` of signed numbers took the third operand for a signed
+    one.
     """
     two, three = "b32 b32 > u32", "b32 b32 b32 > u32"
     types = {"d": "u32 s32", **_PAIRS}
