@@ -36,7 +36,7 @@ def guesses_of(instructions: Iterable[Instruction]) -> frozenset[int]:
 
 
 class _Places:
-    """What addresses are computed from: two that are equal here are equal when the kernel runs."""
+    """Expressions of addresses: two that are equal here are equal when the kernel runs."""
 
     def __init__(self, instructions: Iterable[Instruction]) -> None:
         self._definitions: dict[str, Instruction | None] = {}  # None: there are several

@@ -19,7 +19,7 @@ from judge.settings import JudgeSettings
 
 #: Where no process keeps the driver awake, it starts each GPU of the machine anew, which takes seconds.
 _PATIENCE_S = 120.0
-#: How long what was found is remembered in the data directory, while nothing of ``_situation`` changes: looking takes
+#: How long the GPUs found are remembered in the data directory, while nothing of ``_situation`` changes: looking takes
 #: most of a second, and each ``gpujudge judge`` would wait for it.
 _REMEMBERED_S = 3600.0
 _REMEMBERED_IN = "gpus.json"
@@ -39,7 +39,7 @@ class FoundGpus:
 def find_gpus(settings: JudgeSettings, *, anew: bool = False) -> FoundGpus:
     """Finds the GPUs in a process of its own, since loading the driver leaves threads and a context behind.
 
-    What was found in the last hour, under the same driver, is not looked for again, but where ``anew`` asks for it.
+    It does not look again within an hour, under the same driver, unless ``anew`` asks for it.
     Where submissions may call all of PyTorch, a GPU counts as another device, with boards of its own.
     """
     if not Path("/dev/nvidiactl").exists() and not Path("/dev/dxg").exists():
@@ -72,7 +72,7 @@ def _look() -> list[dict[str, Any]] | str:
 
 
 def _situation() -> list[str]:
-    """Returns what decides which GPUs there are: the boot, the driver, its devices, and what the environment hides."""
+    """Returns the boot, the driver, its devices and the environment's choice: they decide which GPUs there are."""
     nodes = sorted(path.name for path in Path("/dev").glob("nvidia*"))
     return [
         _text(_BOOT),
