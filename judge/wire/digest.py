@@ -2,8 +2,9 @@
 
 The bytes are cut into pieces of 1024 (the last one may be shorter; no bytes are one empty piece). The SHA-256 digests
 of the pieces, in order, are the bytes of the next level, until a level is one digest. A device has one thread for each
-piece: on an H200 a piece takes 35 us, however few there are, and 100 MB in longer pieces take longer. Both sides know the size, so that no level can pass for another. With the root and the
-first level, a checker needs only the pieces that it reads.
+piece: on an H200 a piece takes 35 us, however few there are, and 100 MB in longer pieces take longer. Both sides know
+the size, so that no level can pass for another. With the root and the first level, a checker needs only the pieces that
+it reads.
 """
 
 from __future__ import annotations
