@@ -1,4 +1,5 @@
 // challenge: prefix-sum
+// mode: SUBMIT
 // verdict: WA
 // told: expected
 // untold: unordered blocks

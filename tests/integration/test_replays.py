@@ -174,7 +174,7 @@ def test_what_is_not_recorded_is_not_scored(score: Score) -> None:
 def test_a_submission_that_is_wrong_at_the_benchmark_only_is_told_so(score: Score) -> None:
     judgement = score("""
         add<<<(N + 255) / 256, 256>>>(A, B, C, N);
-        if (N > 500000) cudaMemset(C + N - 1, 0, 4);
+        if (N == 1000000) cudaMemset(C + N - 1, 0, 4);
     """)
     assert judgement.verdict is Verdict.WRONG_ANSWER, judgement
-    assert judgement.cases[-1].mismatch is not None
+    assert judgement.cases[-1].mismatch is not None, judgement

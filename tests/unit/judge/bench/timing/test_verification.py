@@ -20,6 +20,7 @@ from judge.packs.collection.pool import Pool
 from judge.packs.data.committed_array import CommittedArray, NotCommittedError
 from judge.packs.data.inputs import make_inputs
 from judge.verdict import Verdict
+from judge.wire.digest import PIECE_BYTES
 from judge.wire.digest import tree_digest as wire_tree_digest
 from judge.wire.elements import Element
 from tests.builds import LIBRARIES
@@ -99,7 +100,7 @@ def test_piece_digests_must_match_the_committed_digest(output: Output) -> None:
         CommittedArray(output, Element.FLOAT32, digest, piece_digests(data), threads=1)
 
 
-@pytest.mark.parametrize("count", [0, 1, 1024])
+@pytest.mark.parametrize("count", [0, 1, PIECE_BYTES // 4])
 def test_an_output_of_one_piece(count: int) -> None:
     output = np.arange(count, dtype=np.float32)
     data = output.view(np.uint8)
