@@ -47,9 +47,10 @@ def find_gpus(settings: JudgeSettings, *, anew: bool = False) -> FoundGpus:
     situation, kept = _situation(), settings.data_dir / _REMEMBERED_IN
     entries = None if anew else _recall(kept, situation)
     if entries is None:
-        entries = _look()
-        if isinstance(entries, str):
-            return FoundGpus((), entries)
+        found = _look()
+        if isinstance(found, str):
+            return FoundGpus((), found)
+        entries = found
         _remember(kept, situation, entries)
     devices = tuple(_cuda_device(entry) for entry in entries)
     return FoundGpus(devices, "") if settings.pytorch == "off" else _with_pytorch(devices, settings.pytorch)

@@ -43,6 +43,7 @@ def output_of(pack: Pack) -> str:
 
 _NOTHING_TO_MISS = ("equal-keys", "alpha-zero", "few-far-below-zero")
 
+
 def test_these_are_the_challenges(packs: dict[str, Pack]) -> None:
     assert set(packs) >= set(SLUGS)
 
