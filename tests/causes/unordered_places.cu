@@ -1,6 +1,6 @@
 // challenge: relu
 // verdict: RE
-// told: likely cause: race between streams at kernel.cu
+// told: race between streams at kernel.cu
 #include <cuda_runtime.h>
 
 __global__ void place(int* places, int N) {
