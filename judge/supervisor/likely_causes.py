@@ -212,8 +212,8 @@ def precision(library: bytes, source: str, file_name: str = MAIN, *, has_halves:
     """Returns the parts of a submission's code with less precision than a float: each kind once, and its first lines.
 
     ``library`` is the built one, and ``file_name`` what the source was compiled as. With ``has_halves``, arguments of
-    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing unless
-    they are undone, and sums of them do.
+    ``solve`` are halves or bfloat16s, so that conversions to them tell nothing unless they are undone, and sums of them
+    do.
     """
     own = own_lines(source, file_name)
     # In Python // divides.

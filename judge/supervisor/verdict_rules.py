@@ -262,9 +262,8 @@ def _is_harmless(claim: FaultClaim, own: OwnLines, source: str) -> bool:
     """Returns whether a right answer needs no warning of a fault, about which its author can do nothing.
 
     CUB, in headers of its own, copies whole structures, whose padding nobody wrote. A source that says by ``#line``
-    where its lines are could pass its own for CUB's. Reductions in part
-    of a warp read lanes that take no part, and do nothing with the value: it is large and follows from the seed, so
-    that an answer that depends on it is wrong.
+    where its lines are could pass its own for CUB's. Reductions in part of a warp read lanes that take no part, and do
+    nothing with the value: it is large and follows from the seed, so that an answer that depends on it is wrong.
     """
     if claim.kind in NOTES:
         return True

@@ -1,6 +1,7 @@
 // challenge: relu
 // verdict: RE
-// told: race between streams at kernel.cu
+// told: race between streams at kernel.cu:14 in scatter
+// headline: illegal write of 4 bytes at kernel.cu:14 in scatter
 #include <cuda_runtime.h>
 
 __global__ void place(int* places, int N) {
