@@ -4,7 +4,9 @@
     python benchmarks/gpu_latency.py --device cuda:0 --by-activity --packs vector-add,softmax,mse
 
 The first form runs ``gpujudge judge FILE --json`` for one kernel of each pack, twice: cold (nothing of the pack was
-measured on this machine before) and warm, and prints the wall time of each command, median and 90th percentile.
+measured on this machine before) and warm, and prints the seconds from the start of each command to its JSON and to its
+end, and the median and the 90th percentile of the former. A command that judges again builds nothing, for its kernel is
+the same; ``--changed`` adds a comment to the second kernel, so that it is built.
 
 No pack begins after ``--seconds``.
 
@@ -74,8 +76,7 @@ ACTIVITIES: tuple[tuple[str, Any, str], ...] = (
     ("open the timer", submission_timer, "open_timer"),
 )
 OPS = {"UNDO": "undo", "PLACE": "make inputs, flush", "SOLVE": "solve", "COMMIT": "digest, compare"}
-
-
+_AFTER = "after the score"
 #: How often is looked where the waiting thread stands while it does nothing that has a name.
 _LOOK_S = 0.01
 
@@ -191,22 +192,28 @@ def kernel_of(slug: str) -> Path:
 
 
 def divide_seconds(
-    slugs: Iterable[str], device: DeviceInfo, settings: JudgeSettings, *, pool: bool, cold: bool
+    slugs: Iterable[str], device: DeviceInfo, settings: JudgeSettings, *, pool: bool, cold: bool, changed: bool
 ) -> None:
     """Prints a table for each pack as soon as it was judged: seconds by activity, cold and warm."""
     backend = BUILTIN_BACKENDS.of(device.kind)
-    waiting = warm_runners(backend, device, settings, backend.warm_runners(device), print) if pool else None
+    runners = backend.warm_runners(device)
+    waiting = warm_runners(backend, device, settings, runners, print) if pool else None
+    walls: dict[str, list[float]] = {"cold": [], "warm": []}
     for slug in slugs:
         pack, source = load_pack(ROOT / "challenges" / slug), kernel_of(slug).read_bytes()
         columns: dict[str, dict[str, float]] = {}
         for state in ("cold", "warm") if cold else ("warm",):
             if state == "cold":
                 shutil.rmtree(settings.data_dir / "empty-solve", ignore_errors=True)
+            if changed and state == "warm":
+                source += b"\n// Edited.\n"
+            _wait_for_runners(waiting, runners)
             watch = Stopwatch()
             with watched(watch):
                 judgement = judge_one(source, pack, device, settings, waiting, watch)
                 watch.stop()
             columns[state] = watch.seconds
+            walls[state].append(sum(watch.seconds.values()) - watch.seconds[_AFTER])
             for where, count in watch.others.most_common(8):
                 print(f"other: {count * _LOOK_S:.2f} s in {where}")
             for each in watch.oracles:
@@ -219,6 +226,23 @@ def divide_seconds(
         )
     if waiting is not None:
         waiting.close()
+    summarize(walls)
+
+
+def _wait_for_runners(waiting: Any, count: int) -> None:
+    """Returns once the pool has recovered from the judgement before, as it has where submissions come now and then."""
+    until = time.monotonic() + 20.0
+    while waiting is not None and waiting.ready < count and time.monotonic() < until:
+        time.sleep(_LOOK_S)
+
+
+def summarize(walls: dict[str, list[float]]) -> None:
+    """Prints median, 90th percentile and maximum of the seconds until the score."""
+    for state, taken in walls.items():
+        if taken:
+            ordered = sorted(taken)
+            p90 = ordered[min(len(ordered) - 1, round(0.9 * len(ordered) - 0.5))]
+            print(f"{state}: median {statistics.median(ordered):.2f} s, p90 {p90:.2f} s, longest {ordered[-1]:.2f} s")
 
 
 def _in_a_line(judgement: Judgement) -> str:
@@ -240,7 +264,7 @@ def judge_one(
     ending = background.Background()
     if waiting is None:
         judgement = pipeline.judge(source, pack, device, 1, settings, background=ending)
-        with watch.of("after the score"):
+        with watch.of(_AFTER):
             ending.close()
         return judgement
     PROCESSES.start()
@@ -250,33 +274,51 @@ def judge_one(
     judgement = pipeline.run(
         artifact, report, pack, device, 1, settings, source=source, warm=waiting, background=ending
     )
-    with watch.of("after the score"):
+    with watch.of(_AFTER):
         ending.close()
     return judgement
 
 
-def time_commands(slugs: Iterable[str], device: str, data_dir: Path) -> None:
+def time_commands(slugs: Iterable[str], device: str, data_dir: Path, *, changed: bool) -> None:
     walls: dict[str, list[float]] = {"cold": [], "warm": []}
     for slug in slugs:
         for state in ("cold", "warm"):
-            command = [sys.executable, "-c", "from gpujudge import main; main()", "judge", str(kernel_of(slug))]
+            kernel = kernel_of(slug)
+            if changed and state == "warm":
+                edited = data_dir / f"{slug}{kernel.suffix}"
+                edited.write_text(f"{kernel.read_text()}\n// Edited.\n")
+                kernel = edited
+            command = [sys.executable, "-c", "from gpujudge import main; main()", "judge", str(kernel)]
             command += ["-c", slug, "-d", device, "--no-recheck", "--json", "--data-dir", str(data_dir)]
-            begun = time.perf_counter()
-            done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-            walls[state].append(time.perf_counter() - begun)
-            try:
-                found = json.loads(done.stdout)
-                score = found.get("measurement") or {}
-                said = f"{found['verdict']} {score.get('value', 0) * 1e6:.2f} us, judged in {found['wall_s']:.2f} s"
-            except (ValueError, KeyError):
-                said = done.stderr[-300:]
-            print(f"{slug} {state}: {walls[state][-1]:.2f} s ({said})", flush=True)
-    for state, taken in walls.items():
-        if not taken:
-            continue
-        ordered = sorted(taken)
-        p90 = ordered[min(len(ordered) - 1, round(0.9 * len(ordered) - 0.5))]
-        print(f"{state}: median {statistics.median(ordered):.2f} s, p90 {p90:.2f} s, longest {ordered[-1]:.2f} s")
+            answered_s, ended_s, said = time_command(command)
+            walls[state].append(answered_s)
+            print(f"{slug} {state}: {answered_s:.2f} s, ended after {ended_s:.2f} s ({said})", flush=True)
+    summarize(walls)
+
+
+def time_command(command: list[str]) -> tuple[float, float, str]:
+    """Returns the seconds until the command's JSON was there and until it ended, and the verdict in words."""
+    begun = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=ROOT) as process:
+            assert process.stdout is not None
+            lines = []
+            for line in process.stdout:
+                lines.append(line)
+                if line == "}\n":
+                    break
+            answered_s = time.perf_counter() - begun
+        ended_s = time.perf_counter() - begun
+        errors.seek(0)
+        try:
+            found = json.loads("".join(lines))
+            score = found.get("measurement") or {}
+            said = f"{found['verdict']} {score.get('value', 0) * 1e6:.2f} us, judged in {found['wall_s']:.2f} s"
+            if found["verdict"] != "AC":
+                said += f": {found['message']}"
+        except (ValueError, KeyError):
+            said = errors.read()[-300:]
+    return answered_s, ended_s, said
 
 
 def within(slugs: list[str], seconds: float) -> Iterator[str]:
@@ -298,6 +340,7 @@ def main() -> int:
     parser.add_argument(
         "--pool", action="store_true", help="with --by-activity: with warm runners, as a worker has them"
     )
+    parser.add_argument("--changed", action="store_true", help="the second kernel is not the first one to the letter")
     parser.add_argument("--warm-only", action="store_true", help="with --by-activity: leave out the first judgement")
     parser.add_argument("--data-dir", type=Path, help="for what is built once; else a new folder")
     options = parser.parse_args()
@@ -308,9 +351,11 @@ def main() -> int:
         device = BUILTIN_BACKENDS.find_device(options.device, settings)
         BUILTIN_BACKENDS.of(device.kind).prepare(settings)
         if options.by_activity:
-            divide_seconds(slugs, device, settings, pool=options.pool, cold=not options.warm_only)
+            divide_seconds(
+                slugs, device, settings, pool=options.pool, cold=not options.warm_only, changed=options.changed
+            )
         else:
-            time_commands(slugs, options.device, data_dir)
+            time_commands(slugs, options.device, data_dir, changed=options.changed)
     return 0
 
 

@@ -1,13 +1,13 @@
-"""Judgements on N GPUs of a host at once against one on one GPU: throughput, seconds by activity, and spread of times.
+"""Judgements on N GPUs of a host against those on one GPU: throughput, seconds by activity, and spread of times.
 
     python -m benchmarks.several_gpus --devices cuda:0,cuda:1,cuda:2,cuda:3 --seconds 220
 
-A process for each device, as workers have, judges the same kernel: first each device alone, one after the other, then
-all at once. The first, cold judgement of each is not counted. For each kernel the script prints the throughput factor
-(the mean wall time alone times N over the wall time of all at once), the standard deviation of the calls over their
-median for each device, alone and beside the others, and the mean seconds of the waiting thread by activity. Medians of
-the devices alone show how far the cards differ. No round begins after ``--seconds``, and a round that exceeds them is
-ended.
+A process for each device, as workers have, judges the same kernel ``--rounds`` times, one after another: first each
+device alone, then all together, where no device waits for another. A cold judgement of each, made before, is not
+counted. For each kernel the script prints the throughput factor (judgements an hour of all devices together over the
+mean of the devices alone), the standard deviation of the calls over their median for each judgement, and the mean
+seconds of the waiting thread by activity. Medians of the devices alone show how far the cards differ. No kernel begins
+after ``--seconds``, and one that exceeds them is ended.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -104,26 +105,35 @@ def spread(answer: dict[str, Any]) -> str:
     )
 
 
-def together(children: list[Child], slug: str, until: float, label: str) -> tuple[float, list[dict[str, Any]]]:
-    begun = time.monotonic()
-    for child in children:
+def judge_on(child: Child, slug: str, rounds: int, until: float, label: str) -> list[dict[str, Any]]:
+    """Judges ``rounds`` times on one device. Raises what ``Child.answer`` does."""
+    answers = []
+    for _ in range(rounds):
         child.begin(slug)
-    answers = [child.answer(until) for child in children]
-    wall = time.monotonic() - begun
-    for child, answer in zip(children, answers, strict=True):
+        answer = child.answer(until)
         why = f" {answer['message']}" if answer["verdict"] != "AC" else ""
         print(f"{slug} {label} {child.name}: {answer['verdict']}{why} {answer['wall']:.2f} s, {spread(answer)}")
+        answers.append(answer)
     sys.stdout.flush()
-    return wall, answers
+    return answers
 
 
-def compare(children: list[Child], slug: str, until: float) -> None:
-    together(children, slug, until, "cold")
-    alone = [together([child], slug, until, "alone") for child in children]
-    wall, beside = together(children, slug, until, "beside")
-    mean = statistics.mean(each for each, _ in alone)
-    print(f"{slug}: alone {mean:.2f} s, all at once {wall:.2f} s: {mean * len(children) / wall:.2f} times one device")
-    columns = [[answer["seconds"] for _, answers in alone for answer in answers], [each["seconds"] for each in beside]]
+def hourly(answers: list[dict[str, Any]]) -> float:
+    return 3600 / statistics.mean(float(answer["wall"]) for answer in answers)
+
+
+def compare(children: list[Child], slug: str, rounds: int, until: float) -> None:
+    with ThreadPoolExecutor(len(children)) as pool:
+
+        def together(rounds: int, label: str) -> list[list[dict[str, Any]]]:
+            return list(pool.map(lambda child: judge_on(child, slug, rounds, until, label), children))
+
+        together(1, "cold")
+        alone = [judge_on(child, slug, rounds, until, "alone") for child in children]
+        beside = together(rounds, "beside")
+    one, all_of_them = statistics.mean(map(hourly, alone)), sum(map(hourly, beside))
+    print(f"{slug}: {one:.0f} an hour alone, {all_of_them:.0f} together: {all_of_them / one:.2f} times one device")
+    columns = [[answer["seconds"] for each in found for answer in each] for found in (alone, beside)]
     print("  " + "mean seconds".ljust(46) + "    alone   beside")
     for name in sorted({name for column in columns for each in column for name in each}):
         means = (statistics.mean(each.get(name, 0.0) for each in column) for column in columns)
@@ -136,6 +146,7 @@ def main() -> int:
     parser.add_argument("--devices", default="cuda:0,cuda:1,cuda:2,cuda:3", help="names, divided by commas")
     parser.add_argument("--packs", default="matmul,vector-add,softmax", help="slugs, divided by commas")
     parser.add_argument("--seconds", type=float, default=220.0, help="the time for all (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="judgements of each kernel (default: %(default)s)")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--data-dir", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -153,7 +164,7 @@ def main() -> int:
         try:
             for slug in options.packs.split(","):
                 if time.monotonic() < until:
-                    compare(children, slug, until)
+                    compare(children, slug, options.rounds, until)
         except (TimeoutError, RuntimeError) as problem:
             print(f"ended early: {problem}", flush=True)
             return 1

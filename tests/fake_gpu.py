@@ -15,7 +15,7 @@ class FakeGpuWatch:
         self.samples = 0
         self.closed = False
 
-    def sample(self) -> GpuState:
+    def sample(self, *, brief: bool = False) -> GpuState:  # noqa: ARG002
         self.samples += 1
         if not self.states:
             return GpuState()

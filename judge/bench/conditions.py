@@ -22,6 +22,8 @@ from judge.measurements import ObservedConditions
 #: After this many dropped bursts of one submission, with a pause after each, the GPU is in no state to time anything.
 MAX_DROPPED_BURSTS = 40
 _PAUSE_S = 0.25
+#: A reading taken after a burst also serves the next burst if that begins within so many seconds.
+_FRESH_S = 0.1
 #: Processors that were busy for a larger share of the time than this leave timed processes too little of their own.
 _MOST_BUSY_SHARE = 0.9
 #: How long processors are watched before one is reserved: some ticks of ``/proc/stat``, of 10 ms each.
@@ -36,17 +38,27 @@ class GpuConditions:
 
     watch: GpuWatch | None = None
     pause: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
     dropped: int = 0
     #: The smallest and largest reading, by name.
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     _power_capped: bool | None = None
     _others: int = 0
+    _last: GpuState | None = None
+    _last_s: float = 0.0
+
+    def before(self) -> GpuState:
+        """Returns the state of the GPU before a burst: the last reading, unless that is too old."""
+        if self._last is not None and self.clock() - self._last_s < _FRESH_S:
+            return self._last
+        return self.sample()
 
     def sample(self) -> GpuState:
-        """Reads and records the state of the GPU between two bursts."""
+        """Reads and records the state of the GPU."""
         if self.watch is None:
             return GpuState()
-        state = self.watch.sample()
+        state = self._last = self.watch.sample(brief=True)
+        self._last_s = self.clock()
         for name in ("sm_mhz", "memory_mhz", "temperature_c", "power_w"):
             if (value := getattr(state, name)) is not None:
                 low, high = self.ranges.get(name, (value, value))
@@ -72,6 +84,7 @@ class GpuConditions:
                 "look after its cooling and power, and see gpujudge doctor",
             )
         self.pause(_PAUSE_S)
+        self._last = None
         return False
 
     def summary(self) -> ObservedConditions:

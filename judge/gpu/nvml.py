@@ -61,8 +61,8 @@ class GpuState:
 class GpuWatch(Protocol):
     """Reads the state of one GPU, in one thread at a time. Two watches do not take each other's Xids."""
 
-    def sample(self) -> GpuState:
-        """Returns the readable state now; never raises."""
+    def sample(self, *, brief: bool = False) -> GpuState:
+        """Returns the readable state now; never raises. ``brief`` leaves out load, memory and Xids, which take long."""
 
     def close(self) -> None:
         """Idempotent."""
@@ -83,7 +83,7 @@ class NvmlWatch:
             except nvml.NVMLError:
                 self._ask(lambda: nvml.nvmlEventSetFree(events))
 
-    def sample(self) -> GpuState:
+    def sample(self, *, brief: bool = False) -> GpuState:
         nvml, handle = self._nvml, self._handle
         reasons = self._ask(lambda: int(nvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle)))
         milliwatts = self._ask(lambda: float(nvml.nvmlDeviceGetPowerUsage(handle)))
@@ -94,10 +94,10 @@ class NvmlWatch:
             power_capped=None if reasons is None else bool(reasons & _POWER_CAP),
             temperature_c=self._ask(lambda: int(nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU))),
             power_w=None if milliwatts is None else milliwatts / 1e3,
-            utilisation=self._ask(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100),
-            memory_used_bytes=self._ask(lambda: int(nvml.nvmlDeviceGetMemoryInfo(handle).used)),
+            utilisation=None if brief else self._ask(lambda: nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100),
+            memory_used_bytes=None if brief else self._ask(lambda: int(nvml.nvmlDeviceGetMemoryInfo(handle).used)),
             other_pids=self._others(),
-            xids=self._take_xids(),
+            xids=() if brief else self._take_xids(),
         )
 
     def close(self) -> None:

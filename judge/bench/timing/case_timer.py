@@ -164,7 +164,7 @@ class CaseTimer:
 
     def _make(self, burst: PlannedBurst, request: Sequence[TimedCall]) -> tuple[BurstRecord, Outcome | None]:
         """Makes the burst; the outcome is None if nothing is wrong with it."""
-        before = self.conditions.sample()
+        before = self.conditions.before()
         record = self.session.time(request)
         after = self.conditions.sample()
         self._call_s = min(self._call_s, record.wall_s / len(record.calls))

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from judge.bench import conditions
-from judge.bench.conditions import HostLoad, processor_for_timing, reserved_processors
+from judge.bench.conditions import GpuConditions, HostLoad, processor_for_timing, reserved_processors
+from judge.gpu.nvml import GpuState
+from tests.fake_gpu import FakeGpuWatch
 
 
 @pytest.fixture
@@ -85,3 +87,24 @@ def test_this_machines_load_is_a_share() -> None:
     load = HostLoad()
     time.sleep(0.05)
     assert 0 <= load.busy_share <= 1
+
+
+def test_a_reading_after_one_burst_serves_the_next_that_begins_at_once() -> None:
+    now = 0.0
+    watch = FakeGpuWatch([GpuState(sm_mhz=mhz) for mhz in (1980, 1755, 1600)])
+    conditions = GpuConditions(watch, clock=lambda: now)
+    assert conditions.before().sm_mhz == 1980
+    assert conditions.sample().sm_mhz == 1755
+    now = 0.05
+    assert conditions.before().sm_mhz == 1755
+    now = 0.2
+    assert conditions.before().sm_mhz == 1600
+    assert watch.samples == 3
+
+
+def test_a_throttled_gpu_is_read_anew_after_the_pause() -> None:
+    hot = GpuState(throttled_by=("power brake",))
+    watch = FakeGpuWatch([hot, GpuState(sm_mhz=1980)])
+    conditions = GpuConditions(watch, lambda _: None, clock=lambda: 0.0)
+    assert not conditions.accepts(conditions.before(), hot)
+    assert not conditions.before().throttled

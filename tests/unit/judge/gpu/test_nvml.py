@@ -105,6 +105,17 @@ def test_a_sample_holds_what_nvml_says(nvml: FakeNvml, monkeypatch: pytest.Monke
     assert watch.sample().xids == ()
 
 
+def test_a_brief_sample_leaves_the_xids_for_the_next_whole_one(
+    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nvml.xids = [79]
+    nvml.pids = [os.getppid()]
+    monkeypatch.setattr(module, "_has_gpu_open", lambda _: True)
+    watch = NvmlWatch(nvml, "handle")
+    assert watch.sample(brief=True) == GpuState(1980, 3201, (), False, 41, 123.4, other_pids=(os.getppid(),))
+    assert watch.sample().xids == (79,)
+
+
 @pytest.mark.parametrize(
     ("reasons", "words", "capped"),
     [
