@@ -6,6 +6,8 @@ be written), scalars as ``int`` or ``float``. It returns the output, or a dict b
 or CuPy arrays of the output's element type, of any shape with as many elements. It may return the buffer that it was
 given, filled.
 
+A row with ``compiles`` is ``torch.compile`` of another function of the file, for each shape anew.
+
 These functions are trusted code: they run outside of the jail. So only challenges that come with gpujudge have
 baselines that run; those of any other pack are refused by name (``Baselines.refused``) and never imported.
 """
@@ -16,6 +18,7 @@ import ast
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 from judge.packs.errors import PackError
@@ -36,7 +39,8 @@ class Baseline:
 
     ``library`` is what people know it by (cuBLAS), ``module`` the Python module that calls it, ``conditions`` what it
     is called with (TF32 off), empty where there is nothing to say. ``on_cpu`` says whether tests may make the call on
-    the CPU: what PyTorch has there may not exist, or may round differently.
+    the CPU: what PyTorch has there may not exist, or may round differently. ``compiles`` is the function that
+    ``torch.compile`` compiles; empty where the file has a function of the baseline's own name.
     """
 
     name: str
@@ -44,6 +48,12 @@ class Baseline:
     module: Module
     conditions: str = ""
     on_cpu: bool = True
+    compiles: str = ""
+
+    @property
+    def function(self) -> str:
+        """The name of the function in the file."""
+        return self.compiles or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +95,15 @@ def check_functions(directory: Path, baselines: Baselines) -> None:
     try:
         tree = ast.parse(file.read_bytes(), file)
     except OSError:
-        first = baselines.calls[0].name
+        first = baselines.calls[0].function
         raise PackError(file, "", f"is missing; [baselines] names the function '{first}' of it") from None
     except (SyntaxError, ValueError) as error:
         raise PackError(file, "", f"is not Python: {type(error).__name__}: {error}") from None
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     for baseline in baselines.calls:
-        if baseline.name not in defined:
+        if baseline.function not in defined:
             raise PackError(
-                file, baseline.name, "is not defined; write a function of this name, or take it from [baselines]"
+                file, baseline.function, "is not defined; write a function of this name, or take it from [baselines]"
             )
 
 
@@ -106,4 +116,15 @@ def load_functions(directory: Path, baselines: Baselines) -> dict[str, Callable[
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {baseline.name: getattr(module, baseline.name) for baseline in baselines.calls}
+    return {baseline.name: _callable(module, baseline) for baseline in baselines.calls}
+
+
+def _callable(module: ModuleType, baseline: Baseline) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(module, baseline.function)
+    if not baseline.compiles:
+        return function
+    import torch
+
+    # Sizes are constants, as for a kernel that is compiled for its benchmark.
+    compiled: Callable[..., Any] = torch.compile(function, dynamic=False)
+    return compiled

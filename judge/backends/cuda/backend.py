@@ -189,7 +189,8 @@ class CudaBackend(Backend):
     ) -> AbstractContextManager[LibraryProcess] | None:
         if not pack.baselines.calls:
             return None
-        return LibraryProcess(pack, device, _ensure_kernels(device, settings), secrets.randbits(31))
+        kernels, folder = _ensure_kernels(device, settings), settings.data_dir / "baselines"
+        return LibraryProcess(pack, device, kernels, folder, secrets.randbits(31))
 
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
         """Returns the GPU's health by NVML, where there is one, and by trials in processes of their own."""

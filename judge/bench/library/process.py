@@ -27,11 +27,11 @@ _BUDGET_S = 2.0
 class LibraryProcess:
     """The process of one pack on one GPU, which nobody else uses meanwhile. Use it as a context manager.
 
-    ``kernels`` are the judge's own, compiled for the GPU. Opening it raises InternalError where the libraries cannot be
+    ``kernels`` are the judge's own, compiled for the GPU; ``folder`` keeps what ``torch.compile`` makes. Opening it raises InternalError where the libraries cannot be
     called here: they are not installed, or none of the card's memory is left.
     """
 
-    def __init__(self, pack: Pack, device: DeviceInfo, kernels: Path, seed: int) -> None:
+    def __init__(self, pack: Pack, device: DeviceInfo, kernels: Path, folder: Path, seed: int) -> None:
         self._pack, self._device = pack, device
         self._rounds: list[dict[str, Any]] = []
         request = {
@@ -47,7 +47,7 @@ class LibraryProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            env=os.environ | _compiling_in(folder) | {"PYTHONPATH": os.pathsep.join(paths)},
             cwd="/",
             start_new_session=True,
         )
@@ -105,6 +105,15 @@ class LibraryProcess:
         if "problem" in answer:
             raise InternalError(f"the libraries of {self._pack.slug} cannot be called: {answer['problem']}")
         return answer
+
+
+def _compiling_in(folder: Path) -> dict[str, str]:
+    """Returns the environment in which ``torch.compile`` keeps its kernels in ``folder``, without processes beside it."""
+    return {
+        "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
+        "TRITON_CACHE_DIR": str(folder / "triton"),
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+    }
 
 
 def library_times(

@@ -14,6 +14,7 @@ from judge.bench.library.calls import Call, WrongResult
 from judge.bench.library.timer import Timer
 from judge.bench.statistics import StoppingRule, fewest_calls, median_interval, relative_error
 from judge.packs import judging
+from judge.packs.baselines import Baseline
 from judge.packs.data.inputs import make_inputs
 from judge.packs.pack import Case, Pack
 from records import dataclass
@@ -22,6 +23,7 @@ _WARM_UP_CALLS = 3
 #: As long as a process of a submission works before calls count: an idle GPU's clocks are low.
 _WARM_UP_S = 0.2
 _FEWEST_CALLS = 5
+_COMPILED_CASES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +52,37 @@ def check(pack: Pack, case: Case, function: Callable[..., Any], seed: int, devic
         raise WrongResult(f"wrong in the case {case.id}: {mismatch.count} of {mismatch.total} elements, {where}")
 
 
-def check_functional(pack: Pack, function: Callable[..., Any], seed: int, device: str) -> int:
+def check_functional(
+    pack: Pack, function: Callable[..., Any], seed: int, device: str, *, most: int | None = None
+) -> int:
     """Checks all functional cases that the library takes, and returns how many it takes. Raises WrongResult.
+
+    With ``most``, only the first so many cases are tried.
 
     A library need not take all sizes (cuBLASLt wants rows of 16 bytes, for example): a case at which the baseline
     raises ValueError or RuntimeError is left out.
     """
     taken = 0
-    for case in pack.cases_for("cuda"):
+    for case in pack.cases_for("cuda")[:most]:
         with contextlib.suppress(ValueError, RuntimeError):
             check(pack, case, function, seed, device)
             taken += 1
     return taken
 
 
-def why_refused(pack: Pack, name: str, function: Callable[..., Any], seed: int) -> str:
+def why_refused(pack: Pack, baseline: Baseline, function: Callable[..., Any], seed: int) -> str:
     """Returns why a baseline may not be timed: it is wrong by the pack's tolerance, or fails. Empty if it is right.
 
-    Checks all functional cases and all benchmarks, on the GPU.
+    Checks all functional cases and all benchmarks, on the GPU. Of what is compiled, which takes seconds for each shape,
+    it checks two functional cases: the function that is compiled is a baseline of its own.
     """
     try:
-        check_functional(pack, function, seed, "cuda")
+        check_functional(pack, function, seed, "cuda", most=_COMPILED_CASES if baseline.compiles else None)
         for case in pack.benchmarks_for("cuda"):
             check(pack, case, function, seed, "cuda")
             torch.cuda.empty_cache()
     except Exception as error:
-        return f"the baseline {name} of {pack.slug} is refused: {_told(error)}"
+        return f"the baseline {baseline.name} of {pack.slug} is refused: {_told(error)}"
     return ""
 
 

@@ -67,11 +67,12 @@ def _open(request: dict[str, Any], answer: Any) -> Any:
             pass  # its baselines say so
     settings.settle()
     functions = load_functions(pack.directory, pack.baselines)
-    refused = {name: why_refused(pack, name, function, int(request["seed"])) for name, function in functions.items()}
+    seed = int(request["seed"])
+    refused = {each.name: why_refused(pack, each, functions[each.name], seed) for each in pack.baselines.calls}
     timer = Timer(Path(request["kernels"]))
     right = {name: function for name, function in functions.items() if not refused[name]}
     answer({"refused": refused})
-    return Rounds(pack, right, timer, int(request["seed"]))
+    return Rounds(pack, right, timer, seed)
 
 
 if __name__ == "__main__":

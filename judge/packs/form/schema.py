@@ -241,6 +241,7 @@ class BaselineModel(_Strict):
     module: Literal["torch", "cupy"] = "torch"
     conditions: str = Field(default="", max_length=120)
     on_cpu: bool = True
+    compiles: str = ""
 
 
 class LinkModel(_Strict):

@@ -84,8 +84,9 @@ def test_a_failure_is_recorded_and_not_tried_again(context: WorkerContext) -> No
     assert time_libraries_one(context, GPU, SERVICE)
     assert known(context) == ()
     with context.reads() as session:
-        [row] = session.query(Row).all()
-        assert "cannot be called" in row.problem
+        problems = {row.name: row.problem for row in session.query(Row)}
+    assert problems.keys() == {baseline.name for baseline in PACK.baselines.calls}
+    assert all("cannot be called" in problem for problem in problems.values())
     assert not time_libraries_one(context, GPU, SERVICE)
 
 

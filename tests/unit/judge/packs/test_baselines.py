@@ -30,7 +30,7 @@ def without_baselines(folder: Path) -> Path:
     (folder / FILE).unlink()
     file = folder / "challenge.toml"
     lines = file.read_text().split("\n[baselines]\n")
-    file.write_text(lines[0] + "\n" + lines[1].split("\n", 1)[1])
+    file.write_text(lines[0] + "\n\n" + lines[1].split("\n\n", 1)[1])
     return folder
 
 
@@ -57,6 +57,16 @@ def test_a_baseline_is_read_and_its_function_found(installed: Path) -> None:
         (TABLE, None, "is missing; [baselines] names the function 'library'"),
         (TABLE, "def other(): ...", "library: is not defined"),
         (TABLE, "def library(", "is not Python"),
+        (
+            TABLE + 'compiled = { library = "torch.compile", compiles = "compiled" }\n',
+            FUNCTION,
+            "baselines.compiled.compiles: must name another row",
+        ),
+        (
+            TABLE + 'compiled = { library = "torch.compile", module = "cupy", compiles = "library" }\n',
+            FUNCTION,
+            "goes with module = 'torch'",
+        ),
         ("", FUNCTION, "is not used; name its functions in [baselines]"),
         ('\n[baselines]\nlibrary = "cuBLAS does this"\n', FUNCTION, "must be a table that names its library"),
         ('\n[baselines]\nnone = { library = "cuBLAS" }\n', FUNCTION, "must say why no library does this"),
@@ -67,6 +77,12 @@ def test_what_contradicts_is_refused(installed: Path, table: str, functions: str
     with pytest.raises(PackError) as raised:
         load_pack(add(installed, table, functions))
     assert says in str(raised.value)
+
+
+def test_a_row_may_be_compiled_from_another(installed: Path) -> None:
+    row = 'compiled = { library = "torch.compile", compiles = "library" }\n'
+    found = load_pack(add(installed, TABLE + row)).baselines.calls[1]
+    assert (found.function, found.on_cpu) == ("library", False), "compiling for a CPU takes a C++ compiler and seconds"
 
 
 def test_a_pack_may_say_that_no_library_does_it(installed: Path) -> None:
