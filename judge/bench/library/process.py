@@ -27,8 +27,9 @@ _BUDGET_S = 2.0
 class LibraryProcess:
     """The process of one pack on one GPU, which nobody else uses meanwhile. Use it as a context manager.
 
-    ``kernels`` are the judge's own, compiled for the GPU; ``folder`` keeps what ``torch.compile`` makes. Opening it raises InternalError where the libraries cannot be
-    called here: they are not installed, or none of the card's memory is left.
+    ``kernels`` are the judge's own, compiled for the GPU; ``folder`` keeps what ``torch.compile`` makes. Opening it
+    raises InternalError where the libraries cannot be called here: they are not installed, or none of the card's memory
+    is left.
     """
 
     def __init__(self, pack: Pack, device: DeviceInfo, kernels: Path, folder: Path, seed: int) -> None:
@@ -108,7 +109,7 @@ class LibraryProcess:
 
 
 def _compiling_in(folder: Path) -> dict[str, str]:
-    """Returns the environment in which ``torch.compile`` keeps its kernels in ``folder``, without processes beside it."""
+    """Returns the environment in which ``torch.compile`` keeps kernels in ``folder`` and starts no processes."""
     return {
         "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"),
         "TRITON_CACHE_DIR": str(folder / "triton"),

@@ -22,13 +22,12 @@ def read_baselines(file: Path, rows: Mapping[str, BaselineModel | str]) -> Basel
             )
         if row.compiles and row.module != "torch":
             raise PackError(file, f"baselines.{name}.compiles", "goes with module = 'torch', which compiles it")
-        calls.append(Baseline(name, row.library, row.module, row.conditions, row.on_cpu and not row.compiles, row.compiles))
+        on_cpu = row.on_cpu and not row.compiles
+        calls.append(Baseline(name, row.library, row.module, row.conditions, on_cpu, row.compiles))
     plain = {call.name for call in calls if not call.compiles}
     for call in calls:
         if call.compiles and call.compiles not in plain:
-            raise PackError(
-                file, f"baselines.{call.name}.compiles", "must name another row, which says how it is right on all cases"
-            )
+            raise PackError(file, f"baselines.{call.name}.compiles", "must name another row, which is no compiled one")
     if isinstance(none, BaselineModel):
         raise PackError(file, f"baselines.{NONE}", "must say why no library does this; name the function otherwise")
     if none and calls:

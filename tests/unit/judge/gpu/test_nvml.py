@@ -105,9 +105,7 @@ def test_a_sample_holds_what_nvml_says(nvml: FakeNvml, monkeypatch: pytest.Monke
     assert watch.sample().xids == ()
 
 
-def test_a_brief_sample_leaves_the_xids_for_the_next_whole_one(
-    nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_brief_sample_leaves_the_xids_for_the_next_whole_one(nvml: FakeNvml, monkeypatch: pytest.MonkeyPatch) -> None:
     nvml.xids = [79]
     nvml.pids = [os.getppid()]
     monkeypatch.setattr(module, "_has_gpu_open", lambda _: True)

@@ -14,7 +14,7 @@ from judge.libraries import Alternation
 from judge.packs.pack import Pack
 from tests.unit.judge.bench.library.test_record import GEMM, GPU
 
-KERNELS = Path("kernels.cubin")
+KERNELS, FOLDER = Path("kernels.cubin"), Path("baselines")
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +27,7 @@ def named(how: str) -> Pack:
 
 
 def test_three_rounds_give_the_times() -> None:
-    with LibraryProcess(GEMM, GPU, KERNELS, KERNELS.parent, 1) as opened:
+    with LibraryProcess(GEMM, GPU, KERNELS, FOLDER, 1) as opened:
         for _ in range(3):
             opened.round()
         [found] = opened.times()
@@ -36,30 +36,30 @@ def test_three_rounds_give_the_times() -> None:
 
 def test_what_is_not_installed_is_said() -> None:
     with pytest.raises(InternalError, match="gemm cannot be called: ModuleNotFoundError: No module named 'torch'"):
-        LibraryProcess(named("lacks"), GPU, KERNELS, KERNELS.parent, 1)
+        LibraryProcess(named("lacks"), GPU, KERNELS, FOLDER, 1)
 
 
 def test_a_process_that_ends_is_said_with_what_to_try() -> None:
-    with LibraryProcess(named("dies"), GPU, KERNELS, KERNELS.parent, 1) as opened, pytest.raises(InternalError) as raised:
+    with LibraryProcess(named("dies"), GPU, KERNELS, FOLDER, 1) as opened, pytest.raises(InternalError) as raised:
         opened.round()
     assert "ended with exit status 3" in str(raised.value)
     assert "import torch" in str(raised.value)
 
 
 def test_a_process_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    with LibraryProcess(named("hangs"), GPU, KERNELS, KERNELS.parent, 1) as opened:
+    with LibraryProcess(named("hangs"), GPU, KERNELS, FOLDER, 1) as opened:
         monkeypatch.setattr(process, "_ROUND_S", 0.2)
         with pytest.raises(InternalError, match="do not answer within"):
             opened.round()
 
 
 def test_an_audit_goes_on_without_libraries_that_fail() -> None:
-    with Alternation(lambda: LibraryProcess(named("dies"), GPU, KERNELS, KERNELS.parent, 1)) as libraries:
+    with Alternation(lambda: LibraryProcess(named("dies"), GPU, KERNELS, FOLDER, 1)) as libraries:
         for _ in range(3):
             libraries.round()
         assert libraries.times() == ()
     assert "exit status 3" in libraries.problem
-    with Alternation(lambda: LibraryProcess(named("lacks"), GPU, KERNELS, KERNELS.parent, 1)) as libraries:
+    with Alternation(lambda: LibraryProcess(named("lacks"), GPU, KERNELS, FOLDER, 1)) as libraries:
         libraries.round()
     assert "torch" in libraries.problem
     with Alternation(lambda: None) as libraries:
@@ -68,7 +68,7 @@ def test_an_audit_goes_on_without_libraries_that_fail() -> None:
 
 
 def test_libraries_take_their_turns_in_an_audit() -> None:
-    with Alternation(lambda: LibraryProcess(GEMM, GPU, KERNELS, KERNELS.parent, 1)) as libraries:
+    with Alternation(lambda: LibraryProcess(GEMM, GPU, KERNELS, FOLDER, 1)) as libraries:
         for _ in range(3):
             libraries.round()
         assert [each.library for each in libraries.times()] == ["cuBLAS"]
