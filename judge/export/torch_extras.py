@@ -30,7 +30,7 @@ from setuptools import setup
 from torch.utils.cpp_extension import BuildExtension, CUDAExtension
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from {name}.extension import NVCC  # noqa: E402
+from {name}.extension import NVCC, include_paths  # noqa: E402
 
 setup(
     name="gpujudge-{name}",
@@ -41,6 +41,7 @@ setup(
         CUDAExtension(
             "{name}._C",
             ["{name}/csrc/binding.cpp", "{name}/csrc/entry.cu"],
+            include_dirs=include_paths(),
             define_macros=[("AS_PYTHON_MODULE", None)],
             extra_compile_args={{"cxx": ["-O2"], "nvcc": NVCC}},
         )

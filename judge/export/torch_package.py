@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judge.compile.architecture import is_ptx_alone, specific_architecture
+from judge.compile.cutlass import includes_cutlass
 from judge.compile.jailed_compiler import language_options
 from judge.compile.source_files import SUPPLIED, split_files
 from judge.export import python
@@ -22,7 +23,9 @@ def torch_package(call: ExportedCall, source: bytes, arch: str) -> dict[str, byt
         **extras(call),
         f"{inner}/op.py": _operator(call),
         f"{inner}/extension.py": _EXTENSION.format(
-            name=call.name, options=", ".join(map(repr, _nvcc_options(call, arch)))
+            name=call.name,
+            options=", ".join(map(repr, _nvcc_options(call, arch))),
+            include_paths=_CUTLASS if includes_cutlass(source) else _NO_LIBRARY,
         ),
         f"{inner}/csrc/entry.cu": _entry(call),
         f"{inner}/csrc/binding.cpp": _binding(call),
@@ -218,6 +221,8 @@ _EXTENSION = '''"""The compiled part: what ``pip install .`` built, or else what
 import contextlib
 import ctypes
 import functools
+import importlib.util
+import os
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "csrc"
@@ -226,6 +231,9 @@ NVCC = [{options}, *(f"-U__CUDA_NO_{{each}}__" for each in (
     "HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS", "BFLOAT16_CONVERSIONS"
 ))]
 
+
+def include_paths():
+{include_paths}
 
 @functools.cache
 def extension():
@@ -243,8 +251,21 @@ def extension():
             cpp_sources=[(HERE / "binding.cpp").read_text()],
             cuda_sources=['#include "entry.cu"'],
             functions=["launch"],
-            extra_include_paths=[str(HERE)],
+            extra_include_paths=[str(HERE), *include_paths()],
             extra_cuda_cflags=NVCC,
         )
     return _C
+'''
+
+_NO_LIBRARY = '''    """Returns the folders of libraries whose headers the kernel includes: there are none."""
+    return []
+'''
+
+_CUTLASS = '''    """Returns the folder of CUTLASS's headers: that of $CUTLASS_PATH, else that of the package nvidia-cutlass."""
+    if "CUTLASS_PATH" in os.environ:
+        return [str(Path(os.environ["CUTLASS_PATH"]) / "include")]
+    spec = importlib.util.find_spec("cutlass_library")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("the kernel includes CUTLASS: pip install nvidia-cutlass, or set CUTLASS_PATH to a clone of it")
+    return [str(Path(spec.submodule_search_locations[0]) / "source" / "include")]
 '''

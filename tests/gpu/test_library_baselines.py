@@ -20,7 +20,7 @@ from judge.settings import JudgeSettings
 pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
 
 PACKS = Path(__file__).resolve().parents[2] / "challenges"
-#: One of each library, and those that the CPU cannot check.
+#: One of each library, those that the CPU cannot check, and some that torch.compile compiles.
 SLUGS = (
     "gemm",
     "gemm-bias-gelu",
@@ -33,6 +33,8 @@ SLUGS = (
     "int8-matmul",
     "fp8-gemm",
     "spmm-csr",
+    "softmax",
+    "cross-entropy",
 )
 
 

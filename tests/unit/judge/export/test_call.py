@@ -107,3 +107,22 @@ def test_the_package_finds_the_functions_of_the_driver(tmp_path: Path, monkeypat
     extension = importlib.import_module("exported_gemm.extension").extension()
     assert loaded == [("libcuda.so.1", ctypes.RTLD_GLOBAL)]
     assert extension.__name__ == "exported_gemm._C"
+
+
+def test_the_package_finds_the_headers_of_cutlass(monkeypatch: pytest.MonkeyPatch) -> None:
+    call = call_of(load_pack(CHALLENGES / "gemm"))
+
+    def include_paths(source: bytes) -> list[str]:
+        names: dict[str, Any] = {"__file__": "extension.py"}
+        exec(torch_package(call, source, "sm_90")["gemm/extension.py"], names)
+        paths: list[str] = names["include_paths"]()
+        return paths
+
+    source = b"#include <cutlass/gemm/device/gemm.h>\n"
+    monkeypatch.setenv("CUTLASS_PATH", "/opt/cutlass")
+    assert include_paths(b"int a;\n") == []
+    assert include_paths(source) == ["/opt/cutlass/include"]
+    monkeypatch.delenv("CUTLASS_PATH")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match="pip install nvidia-cutlass"):
+        include_paths(source)
