@@ -261,11 +261,11 @@ _NO_LIBRARY = '''    """Returns the folders of libraries whose headers the kerne
     return []
 '''
 
-_CUTLASS = '''    """Returns the folder of CUTLASS's headers: that of $CUTLASS_PATH, else that of the package nvidia-cutlass."""
+_CUTLASS = '''    """Returns the folder of CUTLASS's headers: of $CUTLASS_PATH, else of the package nvidia-cutlass."""
     if "CUTLASS_PATH" in os.environ:
         return [str(Path(os.environ["CUTLASS_PATH"]) / "include")]
     spec = importlib.util.find_spec("cutlass_library")
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError("the kernel includes CUTLASS: pip install nvidia-cutlass, or set CUTLASS_PATH to a clone of it")
+        raise ImportError("the kernel includes CUTLASS: pip install nvidia-cutlass, or set CUTLASS_PATH")
     return [str(Path(spec.submodule_search_locations[0]) / "source" / "include")]
 '''
