@@ -221,8 +221,6 @@ _EXTENSION = '''"""The compiled part: what ``pip install .`` built, or else what
 import contextlib
 import ctypes
 import functools
-import importlib.util
-import os
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent / "csrc"
@@ -262,6 +260,9 @@ _NO_LIBRARY = '''    """Returns the folders of libraries whose headers the kerne
 '''
 
 _CUTLASS = '''    """Returns the folder of CUTLASS's headers: of $CUTLASS_PATH, else of the package nvidia-cutlass."""
+    import importlib.util
+    import os
+
     if "CUTLASS_PATH" in os.environ:
         return [str(Path(os.environ["CUTLASS_PATH"]) / "include")]
     spec = importlib.util.find_spec("cutlass_library")
