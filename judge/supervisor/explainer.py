@@ -207,15 +207,13 @@ class Explainer:
         self._tried_starts = True
 
         def is_right(texts: Sequence[str]) -> bool:
-            if sum(map(len, texts)) >= MAX_PAYLOAD // 2:
-                return False
             return (
                 self._is_right_now(prepared_case, Watch.NOTHING, lambda: self._caller.session().mutate(texts)) is True
             )
 
         own = own_lines(self._source, self._artifact.file_name)
         before = self._caller.calls
-        told = blamed(ptx_texts(self._artifact.library), own, is_right, self._wording)
+        told = blamed(_that_fit(ptx_texts(self._artifact.library)), own, is_right, self._wording)
         # Unchanged kernels, loaded anew as well, must still be wrong.
         is_cause = told and not is_right(())
         if self._caller.calls != before:
@@ -316,3 +314,14 @@ class Explainer:
 
 def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
     return all(some[name].tobytes() == others[name].tobytes() for name in some)
+
+
+def _that_fit(texts: Sequence[str]) -> list[str]:
+    """Returns the shortest texts, as many as one request holds: Triton makes long ones for long rows."""
+    kept, room = [], MAX_PAYLOAD // 2
+    for text in sorted(texts, key=len):
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return kept
