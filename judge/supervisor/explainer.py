@@ -20,7 +20,7 @@ from judge.packs.errors import PackError
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_preparer import PreparedCase, prepare_case
 from judge.supervisor.case_report import first_mismatch
-from judge.supervisor.extreme_starts import blamed
+from judge.supervisor.extreme_starts import blamed, shortest
 from judge.supervisor.fault_claims import fault_of
 from judge.supervisor.layout import Array
 from judge.supervisor.likely_causes import precision, ptx_texts, with_cause
@@ -213,7 +213,7 @@ class Explainer:
 
         own = own_lines(self._source, self._artifact.file_name)
         before = self._caller.calls
-        told = blamed(_that_fit(ptx_texts(self._artifact.library)), own, is_right, self._wording)
+        told = blamed(shortest(ptx_texts(self._artifact.library), MAX_PAYLOAD // 2), own, is_right, self._wording)
         # Unchanged kernels, loaded anew as well, must still be wrong.
         is_cause = told and not is_right(())
         if self._caller.calls != before:
@@ -314,14 +314,3 @@ class Explainer:
 
 def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:
     return all(some[name].tobytes() == others[name].tobytes() for name in some)
-
-
-def _that_fit(texts: Sequence[str]) -> list[str]:
-    """Returns the shortest texts, as many as one request holds: Triton makes long ones for long rows."""
-    kept, room = [], MAX_PAYLOAD // 2
-    for text in sorted(texts, key=len):
-        room -= len(text)
-        if room < 0:
-            break
-        kept.append(text)
-    return kept

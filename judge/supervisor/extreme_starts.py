@@ -109,6 +109,17 @@ def blamed(texts: Sequence[str], own: OwnLines, is_right: Callable[[Sequence[str
     return ""
 
 
+def shortest(texts: Sequence[str], room: int) -> list[str]:
+    """Returns the shortest texts that have ``room`` characters at most: Triton makes long ones for long rows."""
+    kept = []
+    for text in sorted(texts, key=len):
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return kept
+
+
 def _in_words(starts: Sequence[Start], own: OwnLines, wording: Wording) -> str:
     known = [start.line for start in starts if start.line is not None]
     line = f" on {own.in_words(min(known))}" if known else ""

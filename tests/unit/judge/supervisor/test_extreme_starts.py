@@ -8,7 +8,7 @@ import pytest
 
 from emulator.wording import CUDA, TRITON
 from judge.compile.source_files import ONE_FILE
-from judge.supervisor.extreme_starts import blamed, replaced, trials
+from judge.supervisor.extreme_starts import blamed, replaced, shortest, trials
 
 HEAD = """.version 8.0
 .target sm_80
@@ -119,3 +119,9 @@ def test_who_is_blamed_makes_the_answer_right() -> None:
     assert blamed([ACCUMULATED], ONE_FILE, is_right, CUDA) == told
     assert blamed([MASKED], ONE_FILE, lambda _: True, TRITON).endswith('with float("inf") instead, the answer is right')
     assert blamed([ACCUMULATED], ONE_FILE, lambda _: False, CUDA) == ""
+
+
+def test_the_kernels_that_fit_a_request_are_tried() -> None:
+    assert shortest(["aaa", "b" * 90, "c"], 50) == ["c", "aaa"]
+    assert shortest(["aaa", "b" * 90, "c"], 94) == ["c", "aaa", "b" * 90]
+    assert shortest(["b" * 90], 50) == []
