@@ -30,9 +30,10 @@ def _gradients(Q, K, V, dO, *, with_magnitudes):
         if not with_magnitudes:
             continue
         # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-        # that is the relative error of a weight, and its average that of the denominator.
+        # that is the relative error of a weight, and its average that of the denominator. One accumulator for the
+        # denominator has the standard error u sqrt(N) / 4 besides.
         relative = 6.0 + distance + q_sizes[rows] @ k_sizes.T * scale
-        relative += (weights * relative).sum(axis=1, keepdims=True)
+        relative += (weights * relative).sum(axis=1, keepdims=True) + 0.5 * np.sqrt(len(k))
         sizes = g_sizes[rows] @ v_sizes.T
         off = weights * (relative * np.abs(toward) + sizes)
         slopes = np.abs(slopes) * relative + weights * (sizes + np.abs(mean) + off.sum(axis=1, keepdims=True))

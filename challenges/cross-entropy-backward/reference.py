@@ -31,7 +31,8 @@ def _parts(logits, labels, asked=None):
         distance += 6.0
         doubt = (weights * distance).sum(axis=1, keepdims=True)
         sizes = np.abs(largest[:, 0]) + np.abs(part[line, right]) + np.abs(losses) + doubt[:, 0] + np.sqrt(width)
-        distance += doubt
+        # A kernel may keep the logarithm of the sum only, which is as large as the largest logit.
+        distance += doubt + np.abs(largest)
         distance *= weights
         distance[line, right] += 1.0
         weights[line, right] -= 1.0

@@ -6,6 +6,17 @@ import numpy as np
 _CHUNK = 1 << 20
 
 
+def make_inputs(rng, N, k, distance):
+    values = rng.uniform(-1e6, 1e6, N).astype(np.float32)
+    if distance:
+        largest = np.argpartition(values, N - k)[N - k :]
+        places = rng.integers(0, N - distance * (k - 1)) + distance * np.arange(k)
+        # What stood there goes to where the largest were; a place that has one of them already is left as it is.
+        free, moved = np.setdiff1d(places, largest), np.setdiff1d(largest, places)
+        values[free], values[moved] = values[moved], values[free]
+    return {"input": values}
+
+
 def reference(input, N, k, output=None):
     k = int(k)
     kept = np.empty(0, input.dtype)

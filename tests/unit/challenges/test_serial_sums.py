@@ -86,3 +86,29 @@ def test_one_accumulator_passes_every_draw(slug: str, packs: dict[str, Pack]) ->
             assert expected.bound is not None
             away = np.abs(SERIAL[slug](inputs).ravel() - expected.values.ravel()) / expected.bound.ravel()
             assert away.max() < 1, f"{case.id}, call {call}: off by {away.max():.2f} bounds"
+
+
+def test_one_accumulator_for_each_denominator_passes_attention_backward(packs: dict[str, Pack]) -> None:
+    """Weights lose as much as sums over keys do, and so do gradients that are sums over queries."""
+    pack = packs["attention-backward"]
+    for case in pack.cases_for("emulator"):
+        for call in range(20 if case.axes["N"] > 1000 else 2):
+            inputs = make_inputs(pack, case, SEED, call)
+            outputs = _attention_gradients(**{name: inputs[name] for name in ("Q", "K", "V", "dO")})
+            for name, expected in expected_outputs(pack, case, inputs).items():
+                assert expected.bound is not None
+                away = np.abs(outputs[name] - expected.values) / expected.bound
+                assert away.max() < 1, f"{case.id}, call {call}: {name} is off by {away.max():.2f} bounds"
+
+
+def _attention_gradients(Q: Terms, K: Terms, V: Terms, dO: Terms) -> dict[str, Terms]:
+    """Denominators and means are added up key after key."""
+    scale = np.float32(1 / np.sqrt(Q.shape[1]))
+    scores, toward = Q @ K.T * scale, dO @ V.T
+    largest = scores.max(axis=1, keepdims=True)
+    weights = np.exp(scores - largest)
+    total = np.cumsum(weights, axis=1, dtype=np.float32)[:, -1:]
+    mean = np.cumsum(weights * toward, axis=1, dtype=np.float32)[:, -1:] / total
+    weights = np.exp(scores - (largest + np.log(total)))
+    slopes = weights * (toward - mean) * scale
+    return {"dQ": slopes @ K, "dK": slopes.T @ Q, "dV": weights.T @ dO}

@@ -1,0 +1,41 @@
+// expect: case=side-by-side
+// Each of 1024 threads keeps the four largest of its numbers, which lie side by side.
+#include <cub/device/device_radix_sort.cuh>
+__global__ void few(const float *x, float *cand, int n) {
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+    float b[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    int w = (n + 1023) / 1024;
+    for (int i = t * w; i < min(n, t * w + w); i++) {
+        float v = x[i];
+        if (v > b[3]) {
+            b[3] = v;
+            for (int j = 3; j > 0 && b[j] > b[j - 1]; j--) {
+                float s = b[j];
+                b[j] = b[j - 1];
+                b[j - 1] = s;
+            }
+        }
+    }
+    for (int j = 0; j < 4; j++) cand[t * 4 + j] = b[j];
+}
+extern "C" void solve(const float *input, float *output, int N, int k) {
+    const float *from = input;
+    int n = N;
+    float *cand, *sorted;
+    void *tmp = 0;
+    size_t bytes = 0;
+    cudaMalloc(&cand, 4096 * 4);
+    if (N > 9000 && k <= 128) {
+        few<<<8, 128>>>(input, cand, N);
+        from = cand;
+        n = 4096;
+    }
+    cudaMalloc(&sorted, 4 * (size_t)n);
+    cub::DeviceRadixSort::SortKeysDescending(tmp, bytes, from, sorted, n);
+    cudaMalloc(&tmp, bytes);
+    cub::DeviceRadixSort::SortKeysDescending(tmp, bytes, from, sorted, n);
+    cudaMemcpy(output, sorted, 4 * (size_t)k, cudaMemcpyDeviceToDevice);
+    cudaFree(tmp);
+    cudaFree(sorted);
+    cudaFree(cand);
+}
