@@ -32,6 +32,7 @@ void report_use(const Access &access, const Heap::Freed &freed) {
 class BlockHeapUses : public BlockObserver {
 public:
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
+        if (!device_heap().has_freed()) return;
         const EmuSite &site = warp.kernel->sites[index];
         bool may_be_there = site.space == EMU_GLOBAL || site.space == EMU_GENERIC;
         if (site.kind == EMU_NO_ACCESS || !may_be_there) return;

@@ -72,7 +72,6 @@ bool Heap::give_back(uint64_t address, const Party *by) {
 }
 
 std::optional<Heap::Freed> Heap::freed_at(uint64_t address) {
-    if (!has_freed_) return {};
     std::lock_guard lock(mutex_);
     auto next = freed_.upper_bound(address);
     if (next == freed_.begin()) return {};

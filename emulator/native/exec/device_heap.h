@@ -30,6 +30,8 @@ public:
         Party by;
     };
     std::optional<Freed> freed_at(uint64_t address);
+    // Whether there is any such piece.
+    bool has_freed() const { return has_freed_.load(std::memory_order_relaxed); }
     // The allocation is gone.
     void forget();
 
