@@ -41,6 +41,8 @@ Location global_location(const Launch &launch, uint64_t address);
 
 // Returns a fault with the access's location; the caller adds what is wrong.
 Fault fault_at(const Access &access);
+// Who makes the access, and where.
+Party party_at(const Access &access);
 // "f.cu:12 in kernel, thread (0,0,0) of block (0,0,0)".
 std::string where(const Fault &fault);
 std::string triple(const uint32_t values[3]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -15,12 +14,11 @@ namespace emu {
 
 namespace {
 
-// So many blocks may end before a store is done of one that ended before.
-constexpr size_t blocks_behind = 16;
-constexpr size_t max_late = 1 << 16;
-constexpr uint64_t max_store_bytes = 32;
-// So many strong reads find what was there before, if each is by another warp.
-constexpr uint32_t max_stale_reads = 1 << 10;
+constexpr size_t max_late = 1 << 16, max_late_of_line = 1 << 6;
+// So much is made ready for what comes next, where stores of blocks that have ended take it.
+constexpr size_t room = 32;
+// So many reads find what was there before, if each is by another warp or by a weak access.
+constexpr uint32_t max_stale_reads = 1 << 8;
 
 std::mutex racing_mutex;
 std::set<std::pair<std::string, uint32_t>> racing;
@@ -49,30 +47,45 @@ public:
         if (barrier == BlockContext::cluster_barrier) stores_.perform(number_);
     }
 
+    void allocate(uint64_t address, uint64_t size) override {
+        stores_.settle();
+        stores_.perform_of_all(address, size);
+    }
+
     void access(const WarpContext &warp, uint32_t index, uint32_t lanes, const uint64_t *address) override {
         stores_.settle();
         const EmuSite &site = kernel_.sites[index];
         if (site.kind == EMU_NO_ACCESS || site.space == EMU_LOCAL || site.space == EMU_CONST || site.space == EMU_PARAM)
             return;
         bool late = can_be_late(site) && stores_.is_late(index) && !(site.order & EMU_RELEASE);
-        bool polls = site.order & EMU_STRONG && site.kind != EMU_STORE;
+        bool reads = site.kind != EMU_STORE, strong = site.order & EMU_STRONG;
         uint64_t last = 0;
         if (site.order & EMU_RELEASE) stores_.perform(number_);
-        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-            uint64_t at = address[__builtin_ctz(rest)];
-            if (at - reinterpret_cast<uint64_t>(warp.shared) < warp.shared_bytes) continue;
+        // What is done here is done before any of the lanes' stores are put off: they are undone to what is there then.
+        each_lane(warp, lanes, address, [&](uint64_t at) {
             if (is_fenced_) stores_.perform(number_);
             is_fenced_ = false;
             stores_.perform(number_, at, site.size);
-            if (polls && at != last) stores_.poll(number_, warp.warp_id, at, site.size);
+            if (reads && at != last) stores_.poll(number_, warp.warp_id, at, site.size, strong);
             last = at;
-            if (!late || at % site.size) continue;
-            const Allocation *allocation = block_.launch.memory->find(at);
+        });
+        if (!late) return;
+        each_lane(warp, lanes, address, [&](uint64_t at) {
+            const Allocation *allocation = at % site.size ? nullptr : block_.launch.memory->find(at);
             if (allocation && at + site.size <= allocation->end) stores_.put_off(number_, at, site);
-        }
+        });
     }
 
 private:
+    // The lanes that access global memory.
+    template <class Visit>
+    static void each_lane(const WarpContext &warp, uint32_t lanes, const uint64_t *address, Visit visit) {
+        for (; lanes; lanes &= lanes - 1) {
+            uint64_t at = address[__builtin_ctz(lanes)];
+            if (at - reinterpret_cast<uint64_t>(warp.shared) >= warp.shared_bytes) visit(at);
+        }
+    }
+
     LateStores &stores_;
     const BlockContext &block_;
     const EmuKernel &kernel_;
@@ -133,78 +146,117 @@ std::unique_ptr<BlockObserver> LateStores::watch(BlockContext &block) {
 
 void LateStores::put_off(uint64_t block, uint64_t address, const EmuSite &site) {
     if (count_ + fresh_.size() >= max_late) return;
-    Fresh &fresh = fresh_.emplace_back(Fresh{block, address, {&site, {}}});
-    std::memcpy(fresh.before.of, place(address), site.size);
+    Late &fresh = fresh_.emplace_back(Late{block, address, &site, {}});
+    std::memcpy(fresh.of, place(address), site.size);
 }
 
 void LateStores::settle() {
-    for (const Fresh &it : fresh_) {
-        const EmuSite &site = *it.before.site;
-        Bytes now{&site, {}};
-        std::memcpy(now.of, place(it.address), site.size);
-        std::memcpy(place(it.address), it.before.of, site.size);
-        if (adds(site)) add(site, now.of, it.before.of, true);
-        // Another lane may have stored there by the same instruction: one value is as good as the other, and a sum has
-        // what all of them add.
-        count_ += late_[it.block].emplace(it.address, now).second;
+    if (fresh_.empty()) return;
+    for (Late &it : fresh_) {
+        uint8_t now[line_bytes];
+        std::memcpy(now, place(it.address), it.site->size);
+        std::memcpy(place(it.address), it.of, it.site->size);
+        if (adds(*it.site)) add(*it.site, now, it.of, true);
+        std::memcpy(it.of, now, it.site->size);
+        keep(it);
+    }
+    for (const Late &it : fresh_) {
+        const Line &line = lines_[it.address / line_bytes];
+        const Late *oldest = line.size() > max_late_of_line ? line.data() : nullptr;
+        if (oldest) perform_in(it.address / line_bytes, [oldest](const Late &late) { return &late == oldest; });
     }
     fresh_.clear();
+    for (; count_ + room > max_late && !ended_.empty(); ended_.pop_front()) perform(ended_.front());
 }
 
-LateStores::Stores::iterator LateStores::perform(Stores &stores, Stores::iterator it) {
-    const auto &[address, bytes] = *it;
-    if (adds(*bytes.site))
-        add(*bytes.site, place(address), bytes.of, false);
-    else
-        std::memcpy(place(address), bytes.of, bytes.site->size);
-    --count_;
-    return stores.erase(it);
+void LateStores::keep(const Late &late) {
+    uint64_t number = late.address / line_bytes;
+    Line &line = lines_[number];
+    // Another lane may have stored there by the same instruction: one value is as good as the other, and a sum has
+    // what all of them add.
+    for (const Late &other : line) {
+        if (other.block == late.block && other.address == late.address) return;
+    }
+    line.push_back(late);
+    ++count_;
+    lines_of_[late.block].insert(number);
 }
 
 template <class Wanted>
-void LateStores::perform_if(Stores &stores, uint64_t address, uint32_t size, Wanted wanted) {
-    auto it = stores.lower_bound(address - std::min(address, max_store_bytes - 1));
-    while (it != stores.end() && it->first < address + size) {
-        bool is_apart = it->first + it->second.site->size <= address;
-        it = is_apart || !wanted(it->second) ? std::next(it) : perform(stores, it);
+void LateStores::perform_in(uint64_t number, Wanted wanted) {
+    auto found = lines_.find(number);
+    if (found == lines_.end()) return;
+    Line &line = found->second;
+    size_t kept = 0;
+    std::vector<uint64_t> done;
+    for (Late &it : line) {
+        if (!wanted(it)) {
+            line[kept++] = it;
+            continue;
+        }
+        if (adds(*it.site))
+            add(*it.site, place(it.address), it.of, false);
+        else
+            std::memcpy(place(it.address), it.of, it.site->size);
+        done.push_back(it.block);
     }
+    if (done.empty()) return;
+    count_ -= done.size();
+    line.resize(kept);
+    for (uint64_t block : done) {
+        bool has_more = std::any_of(line.begin(), line.end(), [block](const Late &it) { return it.block == block; });
+        auto of_block = lines_of_.find(block);
+        if (has_more || of_block == lines_of_.end()) continue;
+        of_block->second.erase(number);
+        if (of_block->second.empty()) lines_of_.erase(of_block);
+    }
+    if (!kept) lines_.erase(found);
 }
 
-void LateStores::perform(uint64_t block, uint64_t address, uint32_t size) {
-    auto of_block = late_.find(block);
-    if (of_block != late_.end()) perform_if(of_block->second, address, size, [](const Bytes &) { return true; });
-}
-
-void LateStores::poll(uint64_t block, uint32_t warp, uint64_t address, uint32_t size) {
-    uint64_t reader = block << 6 | (warp + 1);
-    for (auto &[owner, stores] : late_) {
-        if (owner == block) continue;
-        perform_if(stores, address, size, [&](Bytes &late) {
-            bool again = late.first_reader == reader || late.reads >= max_stale_reads;
-            if (!late.first_reader) late.first_reader = reader;
-            ++late.reads;
-            return again;
+template <class Wanted>
+void LateStores::perform_if(uint64_t address, uint64_t size, Wanted wanted) {
+    for (uint64_t line = address / line_bytes; count_ && line <= (address + size - 1) / line_bytes; ++line) {
+        perform_in(line, [&](Late &it) {
+            return it.address < address + size && address < it.address + it.site->size && wanted(it);
         });
     }
 }
 
+void LateStores::perform(uint64_t block, uint64_t address, uint32_t size) {
+    perform_if(address, size, [block](const Late &it) { return it.block == block; });
+}
+
+void LateStores::perform_of_all(uint64_t address, uint64_t size) {
+    perform_if(address, size, [](const Late &) { return true; });
+}
+
+void LateStores::poll(uint64_t block, uint32_t warp, uint64_t address, uint32_t size, bool strong) {
+    uint64_t reader = block << 6 | (warp + 1);
+    perform_if(address, size, [&](Late &late) {
+        if (late.block == block) return false;
+        bool again = (strong && late.first_reader == reader) || late.reads >= max_stale_reads;
+        if (strong && !late.first_reader) late.first_reader = reader;
+        ++late.reads;
+        return again;
+    });
+}
+
 void LateStores::perform(uint64_t block) {
-    auto of_block = late_.find(block);
-    if (of_block == late_.end()) return;
-    Stores &stores = of_block->second;
-    for (auto it = stores.begin(); it != stores.end();) it = perform(stores, it);
-    late_.erase(of_block);
+    auto found = lines_of_.find(block);
+    if (found == lines_of_.end()) return;
+    std::unordered_set<uint64_t> lines = std::move(found->second);
+    lines_of_.erase(found);
+    for (uint64_t line : lines) perform_in(line, [block](const Late &it) { return it.block == block; });
 }
 
 void LateStores::end_block(uint64_t block) {
-    ended_.push_back(block);
-    for (; ended_.size() > blocks_behind; ended_.pop_front()) perform(ended_.front());
+    if (lines_of_.contains(block)) ended_.push_back(block);
 }
 
 void LateStores::finish(Launch &) {
     settle();
     for (; !ended_.empty(); ended_.pop_front()) perform(ended_.front());
-    while (!late_.empty()) perform(late_.begin()->first);
+    while (!lines_of_.empty()) perform(lines_of_.begin()->first);
 }
 
 }  // namespace emu

@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t granule = 16;
 // Bytes of parameters, on the average of all launches that wait at a time.
 constexpr uint64_t parameter_bytes_of_a_launch = 4096;
+constexpr size_t most_freed = 1 << 16;
 
 }  // namespace
 
@@ -37,17 +38,26 @@ uint64_t Heap::take(uint64_t size) {
         free_.erase(it);
         if (room > size) free_[address + size] = room - size;
         used_[address] = size;
+        auto freed = freed_.upper_bound(address);
+        if (freed != freed_.begin() && std::prev(freed)->second.begin + std::prev(freed)->second.size > address)
+            --freed;
+        while (freed != freed_.end() && freed->first < address + size) freed = freed_.erase(freed);
+        has_freed_ = !freed_.empty();
         return address;
     }
     return 0;
 }
 
-bool Heap::give_back(uint64_t address) {
+bool Heap::give_back(uint64_t address, const Party *by) {
     std::lock_guard lock(mutex_);
     auto found = used_.find(address);
     if (found == used_.end()) return false;
     uint64_t size = found->second;
     used_.erase(found);
+    if (by && freed_.size() < most_freed) {
+        freed_[address] = {address, size, *by};
+        has_freed_ = true;
+    }
     auto next = free_.lower_bound(address);
     if (next != free_.end() && next->first == address + size) {
         size += next->second;
@@ -61,11 +71,21 @@ bool Heap::give_back(uint64_t address) {
     return true;
 }
 
+std::optional<Heap::Freed> Heap::freed_at(uint64_t address) {
+    std::lock_guard lock(mutex_);
+    auto next = freed_.upper_bound(address);
+    if (next == freed_.begin()) return {};
+    const Freed &last = std::prev(next)->second;
+    return address < last.begin + last.size ? std::optional(last) : std::nullopt;
+}
+
 void Heap::forget() {
     std::lock_guard lock(mutex_);
     base_ = 0;
     free_.clear();
     used_.clear();
+    freed_.clear();
+    has_freed_ = false;
 }
 
 Heap &device_heap() {
@@ -108,9 +128,12 @@ __attribute__((visibility("default"))) void emu_device_malloc(WarpContext *warp,
 
 __attribute__((visibility("default"))) void emu_device_free(WarpContext *warp, uint32_t site, uint32_t mask,
                                                             const uint64_t address[32]) {
+    bool is_checked = !warp->block->observers.empty();
     for (uint32_t lane = 0; lane < 32; ++lane) {
         if (!(mask >> lane & 1) || !address[lane]) continue;
-        if (!device_heap().give_back(address[lane])) {
+        Party by;
+        if (is_checked) by = party_at({warp, &warp->kernel->sites[site], lane, address[lane]});
+        if (!device_heap().give_back(address[lane], is_checked ? &by : nullptr)) {
             Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, address[lane]});
             warp->block->launch.doom(cudaErrorIllegalAddress,
                                      "invalid free() at " + where(fault) +

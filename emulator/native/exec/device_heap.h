@@ -3,11 +3,15 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+
+#include "report/report.h"
 
 namespace emu {
 
@@ -18,8 +22,16 @@ public:
 
     // Returns 0 where there is no room.
     uint64_t take(uint64_t size);
-    // False for an address that take() has not given.
-    bool give_back(uint64_t address);
+    // False for an address that take() has not given. `by` is remembered until the memory is given anew.
+    bool give_back(uint64_t address, const Party *by = nullptr);
+    // A piece that was given back, by whom.
+    struct Freed {
+        uint64_t begin, size;
+        Party by;
+    };
+    std::optional<Freed> freed_at(uint64_t address);
+    // Whether there is any such piece.
+    bool has_freed() const { return has_freed_.load(std::memory_order_relaxed); }
     // The allocation is gone.
     void forget();
 
@@ -29,6 +41,8 @@ private:
     std::mutex mutex_;
     uint64_t base_ = 0, size_ = 0;
     std::map<uint64_t, uint64_t> free_, used_;  // address -> bytes
+    std::map<uint64_t, Freed> freed_;           // of parts of free_, by address
+    std::atomic<bool> has_freed_ = false;       // freed_ is not empty
 };
 
 // Of malloc and free in kernels.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "checks/heap_uses.h"
 #include "checks/initcheck.h"
 #include "checks/lanes_apart.h"
 #include "checks/late_stores.h"
@@ -36,6 +37,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(Launch &launch) {
         observers.push_back(std::make_unique<InitCheck>(launch));
         observers.push_back(std::make_unique<RaceCheck>(launch));
         observers.push_back(std::make_unique<SharedExtents>(launch));
+        observers.push_back(std::make_unique<HeapUses>());
         // The last, since the others look at what is stored, which it undoes.
         if (launch.runs_ahead) {
             if (std::unique_ptr<Observer> late = LateStores::of(launch)) observers.push_back(std::move(late));

@@ -80,6 +80,16 @@ Fault fault_at(const Access &access) {
     return fault;
 }
 
+Party party_at(const Access &access) {
+    Fault fault = fault_at(access);
+    Party party{std::move(fault.file), fault.line};
+    std::copy_n(fault.thread, 3, party.thread);
+    std::copy_n(fault.block, 3, party.block);
+    party.is_write = fault.is_write;
+    party.exists = true;
+    return party;
+}
+
 std::string where(const Fault &fault) {
     std::string location =
         fault.line ? fault.file + ":" + std::to_string(fault.line) + " in " + fault.kernel : fault.kernel;

@@ -470,6 +470,27 @@ def test_a_lane_that_never_comes(device: Device, build: Build) -> None:
     assert f"{finding.file}:{LINES['never comes'] + 1}" in finding.message
 
 
+@pytest.mark.parametrize("verb", ["read", "write"])
+def test_memory_of_malloc_after_free(device: Device, build: Build, verb: str) -> None:
+    out, _ = checked(device).array(2, np.int32)
+
+    assert build("races").run_uses_freed(out, verb == "write", 0) == 0
+
+    finding = only(device)
+    assert (finding.kind, finding.line) == (f"{verb} after free", LINES[f"freed {verb}"])
+    assert f"thread (0,0,0) of block (0,0,0) has freed at {finding.file}:{LINES['frees']}" in finding.message
+
+
+def test_memory_that_malloc_gives_anew(device: Device, build: Build) -> None:
+    out, values = checked(device).array(2, np.int32)
+
+    for writes in (1, 0):
+        assert build("races").run_uses_freed(out, writes, 1) == 0
+
+    assert not findings(device)
+    assert list(values) == [5, 6]
+
+
 # -- programs that are right
 
 

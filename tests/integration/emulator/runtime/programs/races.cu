@@ -252,6 +252,22 @@ __global__ void local_read_past(int* out, int at) {
     out[threadIdx.x] = mine[at];  // local read
 }
 
+__device__ volatile int* left_over;
+__global__ void frees_memory(int* out, int given_anew) {
+    volatile int* piece = left_over = static_cast<int*>(malloc(64));
+    piece[3] = 5;
+    out[0] = piece[3];
+    free(const_cast<int*>(piece));  // frees
+    if (given_anew) left_over = static_cast<int*>(malloc(64));
+    if (given_anew) left_over[3] = 6;
+}
+__global__ void uses_freed(int* out, int writes) {
+    if (writes)
+        left_over[3] = 7;  // freed write
+    else
+        out[1] = left_over[3];  // freed read
+}
+
 #define RUN(name, parameters, ...)         \
     extern "C" int run_##name parameters { \
         name __VA_ARGS__;                  \
@@ -303,4 +319,10 @@ extern "C" int run_counts() {
     cudaMalloc(&counters, 128);
     counts<<<1, 32>>>(counters);
     return cudaFree(counters);
+}
+
+extern "C" int run_uses_freed(int* out, int writes, int given_anew) {
+    frees_memory<<<1, 1>>>(out, given_anew);
+    uses_freed<<<1, 1>>>(out, writes);
+    return cudaDeviceSynchronize();
 }
