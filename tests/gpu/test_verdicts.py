@@ -44,6 +44,8 @@ def test_verdict(judge_on_gpu: JudgeOnGpu, name: str, verdict: str, words: str) 
     assert after.verdict.value == "AC", after
 
 
+# It takes all of the GPU's memory, which the allocations of other tests would miss.
+@pytest.mark.timed
 def test_memory_that_a_submission_keeps_is_back_for_the_next(judge_on_gpu: JudgeOnGpu) -> None:
     judge_on_gpu(kernels.LEAKS_EVERYTHING)
     assert judge_on_gpu(kernels.HONEST).verdict.value == "AC"
