@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 from judge.gpu.nvml import GpuState
@@ -15,11 +16,12 @@ class FakeGpuWatch:
         self.samples = 0
         self.closed = False
 
-    def sample(self, *, brief: bool = False) -> GpuState:  # noqa: ARG002
+    def sample(self, *, brief: bool = False) -> GpuState:
         self.samples += 1
         if not self.states:
             return GpuState()
-        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return dataclasses.replace(state, utilisation=None, memory_used_bytes=None, xids=()) if brief else state
 
     def close(self) -> None:
         self.closed = True

@@ -23,14 +23,14 @@ from .op import {name}
 __all__ = ["{name}"]
 '''
 
-_SETUP = """import sys
+_SETUP = """import runpy
 from pathlib import Path
 
 from setuptools import setup
 from torch.utils.cpp_extension import BuildExtension, CUDAExtension
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from {name}.extension import NVCC, include_paths  # noqa: E402
+# Importing the package would register its operator.
+extension = runpy.run_path(str(Path(__file__).resolve().parent / "{name}" / "extension.py"))
 
 setup(
     name="gpujudge-{name}",
@@ -41,9 +41,9 @@ setup(
         CUDAExtension(
             "{name}._C",
             ["{name}/csrc/binding.cpp", "{name}/csrc/entry.cu"],
-            include_dirs=include_paths(),
+            include_dirs=extension["include_paths"](),
             define_macros=[("AS_PYTHON_MODULE", None)],
-            extra_compile_args={{"cxx": ["-O2"], "nvcc": NVCC}},
+            extra_compile_args={{"cxx": ["-O2"], "nvcc": extension["NVCC"]}},
         )
     ],
     cmdclass={{"build_ext": BuildExtension}},

@@ -57,7 +57,7 @@ def check_functional(
 ) -> int:
     """Checks all functional cases that the library takes, and returns how many it takes. Raises WrongResult.
 
-    With ``most``, only the first so many cases are tried.
+    ``most`` limits how many cases it tries; None tries all.
 
     A library need not take all sizes (cuBLASLt wants rows of 16 bytes, for example): a case at which the baseline
     raises ValueError or RuntimeError is left out.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import ctypes
 import importlib
+import runpy
+import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -126,3 +128,21 @@ def test_the_package_finds_the_headers_of_cutlass(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(ImportError, match="pip install nvidia-cutlass"):
         include_paths(source)
+
+
+def test_setup_compiles_as_the_first_call_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = torch_package(call_of(load_pack(CHALLENGES / "gemm")), b"#include <cute/tensor.hpp>\n", "sm_90")
+    (tmp_path / "gemm").mkdir()
+    for name in ("setup.py", "gemm/extension.py"):
+        (tmp_path / name).write_bytes(files[name])
+    torch = ModuleType("torch.utils.cpp_extension")
+    given: dict[str, Any] = {}
+    vars(torch).update(BuildExtension=None, CUDAExtension=lambda *_, **options: given.update(options))
+    setuptools = ModuleType("setuptools")
+    vars(setuptools).update(setup=lambda **_: None)
+    for module in (torch, setuptools, ModuleType("torch"), ModuleType("torch.utils")):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setenv("CUTLASS_PATH", "/opt/cutlass")
+    runpy.run_path(str(tmp_path / "setup.py"))
+    assert given["include_dirs"] == ["/opt/cutlass/include"]
+    assert "-gencode=arch=compute_90a,code=sm_90a" in given["extra_compile_args"]["nvcc"]
