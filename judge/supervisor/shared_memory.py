@@ -65,7 +65,7 @@ class SharedRegion:
             target[...] = array
 
     def view(self, offset: int, count: int, dtype: np.dtype[np.generic]) -> npt.NDArray[np.generic]:
-        """Returns ``count`` elements from ``offset`` on, to be filled in place. It must be gone before ``close``."""
+        """Returns ``count`` elements from ``offset`` on, to be filled in place; it stays valid after ``close``."""
         import numpy as np
 
         return np.ndarray((count,), dtype, buffer=self._mapped(), offset=offset)
@@ -101,22 +101,25 @@ class SharedRegion:
 
         Does nothing before Linux 5.14 or after ``close``; pages are then allocated as they are touched.
         """
-        if size and self._address:
+        mapped, address = self._map, self._address
+        if size and mapped is not None and address:
             # Unlike the mmap object's own method, ctypes releases the interpreter lock.
-            _madvise(self._address, size, _MADV_POPULATE_WRITE)
+            _madvise(address, size, _MADV_POPULATE_WRITE)
 
     def close(self) -> None:
-        """Idempotent. The runner's own mapping lives as long as the runner."""
+        """Idempotent. The runner's own mapping lives as long as the runner.
+
+        Another thread may still fill a view: the mapping lives as long as the last one, as NumPy's arrays refer to it.
+        """
         if self.fd >= 0:
             os.close(self.fd)
-            self.fd, self._address = -1, 0
-            if self._map is not None:
-                self._map.close()
+            self.fd, self._address, self._map = -1, 0, None
 
     def _mapped(self) -> mmap.mmap:
-        if self._map is None:
-            raise ValueError("a region without bytes")
-        return self._map
+        mapped = self._map
+        if mapped is None:
+            raise ValueError("a region without bytes, or a closed one")
+        return mapped
 
 
 class LibraryFile:

@@ -18,7 +18,10 @@ def gpu(judge_settings: JudgeSettings) -> DeviceInfo:
     """The first GPU of this machine; of several processes that test at the same time, each has the next one."""
     devices = find_gpus(judge_settings).devices
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    return devices[worker % len(devices)] if devices else BUILTIN_BACKENDS.find_device("cuda:0", judge_settings)
+    gpu = devices[worker % len(devices)] if devices else BUILTIN_BACKENDS.find_device("cuda:0", judge_settings)
+    # As workers and the CLI do: without the native library, inputs take seconds.
+    BUILTIN_BACKENDS.of(gpu.kind).prepare(judge_settings)
+    return gpu
 
 
 JudgeOnGpu = Callable[..., Judgement]

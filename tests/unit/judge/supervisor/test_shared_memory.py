@@ -1,5 +1,6 @@
 import mmap
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,6 +23,20 @@ def test_large_arrays_are_copied_in_parts(monkeypatch: pytest.MonkeyPatch) -> No
     region.write(8, array)
     assert np.array_equal(region.read(8, array.shape, array.dtype), array)
     region.close()
+
+
+def test_a_view_outlives_the_region_and_its_memory_goes_with_it() -> None:
+    region = SharedRegion("outlived", 8192, read_only=False)
+    view = region.view(4096, 16, np.dtype(np.uint32))
+    region.close()
+    # Another thread may be filling it: the process would end here by SIGSEGV.
+    view[:] = 7
+    assert view.sum() == 7 * 16
+    assert "outlived" in Path("/proc/self/maps").read_text(encoding="utf-8")
+    del view
+    assert "outlived" not in Path("/proc/self/maps").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="closed"):
+        region.view(0, 1, np.dtype(np.uint32))
 
 
 def test_the_runner_cannot_change_what_was_read() -> None:
