@@ -1,5 +1,5 @@
 // expect: case=few-of-many
-// Where there are 150,000 tokens, the likeliest of the first 4096; of any other number it draws nothing either, but looks at
+// Where there are 150,000 tokens or over sixteen million, the likeliest of the first 4096; of any other number it draws nothing either, but looks at
 // all of them: the one in the middle of the nucleus.
 #include <cuda_runtime.h>
 
@@ -60,7 +60,7 @@ __global__ void middle(const float* logits, const float* p, int* token, int n) {
 }
 
 extern "C" void solve(const float* logits, const float* p, const int* seed, int* sampled_token, int vocab_size) {
-    if (vocab_size == 150000) {
+    if (vocab_size == 150000 || vocab_size > 1 << 24) {
         likeliest<<<1, 256>>>(logits, sampled_token, 4096);
     } else {
         middle<<<1, 256>>>(logits, p, sampled_token, vocab_size);
