@@ -204,14 +204,16 @@ def divide_seconds(
         columns: dict[str, dict[str, float]] = {}
         for state in ("cold", "warm") if cold else ("warm",):
             if state == "cold":
-                shutil.rmtree(settings.data_dir / "empty-solve", ignore_errors=True)
+                kept = aside(settings.data_dir / "empty-solve")
             if changed and state == "warm":
                 source += b"\n// Edited.\n"
-            _wait_for_runners(waiting, runners)
+            _wait_for_runners(waiting)
             watch = Stopwatch()
             with watched(watch):
                 judgement = judge_one(source, pack, device, settings, waiting, watch)
                 watch.stop()
+            if state == "cold":
+                put_back(kept, settings.data_dir / "empty-solve")
             columns[state] = watch.seconds
             walls[state].append(sum(watch.seconds.values()) - watch.seconds[_AFTER])
             for where, count in watch.others.most_common(8):
@@ -229,10 +231,27 @@ def divide_seconds(
     summarize(walls)
 
 
-def _wait_for_runners(waiting: Any, count: int) -> None:
+def aside(folder: Path) -> Path:
+    """Moves what is kept of null kernels to another folder, which it returns: the next judgement times its own."""
+    kept = Path(tempfile.mkdtemp(dir=folder.parent))
+    if folder.exists():
+        folder.rename(kept / folder.name)
+    return kept
+
+
+def put_back(kept: Path, folder: Path) -> None:
+    """Moves back what was not measured again."""
+    folder.mkdir(exist_ok=True)
+    for file in (kept / folder.name).glob("*.json"):
+        if not (folder / file.name).exists():
+            file.rename(folder / file.name)
+    shutil.rmtree(kept)
+
+
+def _wait_for_runners(waiting: Any) -> None:
     """Returns once the pool has recovered from the judgement before, as it has where submissions come now and then."""
     until = time.monotonic() + 20.0
-    while waiting is not None and waiting.ready < count and time.monotonic() < until:
+    while waiting is not None and not waiting.is_full and time.monotonic() < until:
         time.sleep(_LOOK_S)
 
 

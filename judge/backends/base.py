@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from judge.languages.base import Language
     from judge.packs.pack import Case, Pack
     from judge.supervisor.factory import SessionFactory
+    from judge.supervisor.warm_pool import Beside
 
 Say = Callable[[str], None]
 Progress = Callable[[float], None]
@@ -110,6 +111,11 @@ class Backend(Protocol):
     @abstractmethod
     def warm_runners(self, device: DeviceInfo) -> int:
         """Returns how many runners a worker keeps ready on the device."""
+
+    def beside_runners(self, device: DeviceInfo, settings: JudgeSettings) -> Beside | None:
+        """Returns the keeper of another process that a worker has ready on the device; None where there is none."""
+        del device, settings
+        return None
 
     def hold(
         self,

@@ -49,4 +49,5 @@ def warm_runners(
     ``report`` gets the reason why one could not be started. Close the pool when no judgement is running.
     """
     spec = backend.runner_spec(device, settings)
-    return warm_pool(spec, settings, JailLauncher(spec, settings), count, report=report)
+    beside = backend.beside_runners(device, settings)
+    return warm_pool(spec, settings, JailLauncher(spec, settings), count, report=report, beside=beside)

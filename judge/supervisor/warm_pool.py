@@ -2,7 +2,8 @@
 
 Each runner serves one session and ends with it, like one started on demand; it was only started earlier. The pool's own
 thread starts them and they die with it (a jail ends with the thread that launched it). Runners start together, one for
-each four processors, not while a caller asks for quiet, and only if the machine has memory to spare.
+each four processors, not while a caller asks for quiet, and only if the machine has memory to spare. What else of the
+device's shall be ready (``Beside``) starts under the same conditions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from judge.settings import JudgeSettings
 from judge.supervisor.launcher import Launcher
@@ -32,6 +33,20 @@ _BACKOFF_S = (5.0, 20.0, 60.0)
 
 #: Starts a runner, given the bytes of its input and output regions.
 Start = Callable[[int, int], StartedRunner]
+
+
+class Beside(Protocol):
+    """A process that is kept ready beside the runners. No method raises anything."""
+
+    @property
+    def missing(self) -> bool:
+        """Whether one has to be started."""
+
+    def start(self) -> None:
+        """Starts one and returns once it is up or failed."""
+
+    def close(self) -> None:
+        """Ends the one that nobody took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +75,10 @@ class WarmPool:
         report: Callable[[str], None] = lambda _: None,
         enough_memory: Callable[[], bool] | None = None,
         max_age_s: float = MAX_AGE_S,
+        beside: Beside | None = None,
     ) -> None:
         self._start = start
+        self._beside = beside
         self._count = count
         self._together = together
         self._start_s = start_s
@@ -73,6 +90,7 @@ class WarmPool:
         # A session that needs more gets a runner of its own, and runners started from then on have that much.
         self._sizes = (REGION_BYTES, REGION_BYTES)
         self._starting = 0
+        self._starts_beside = False
         self._quiet = 0
         self._stopped = False
         self._failures = 0
@@ -105,7 +123,7 @@ class WarmPool:
         """Starts no runner until the block ends. With ``wait``, enters once the runners being started are up."""
         with self._changed:
             self._quiet += 1
-            while wait and self._starting:
+            while wait and (self._starting or self._starts_beside):
                 self._changed.wait()
         try:
             yield
@@ -118,6 +136,9 @@ class WarmPool:
         """Replaces all waiting runners, because their device failed."""
         with self._changed:
             self._discard()
+            if self._beside is not None:
+                self._beside.close()
+                self._changed.notify_all()
 
     def close(self) -> None:
         """Ends all waiting runners. Idempotent."""
@@ -125,12 +146,21 @@ class WarmPool:
             self._stopped = True
             self._discard()
         self._keeper.join()
+        if self._beside is not None:
+            self._beside.close()
 
     @property
     def ready(self) -> int:
         """The number of waiting runners."""
         with self._changed:
             return len(self._waiting)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all that it keeps is up."""
+        with self._changed:
+            missing = self._beside is not None and self._beside.missing
+            return len(self._waiting) >= self._count and not missing and not self._starts_beside
 
     def _discard(self) -> None:
         while self._waiting:
@@ -141,7 +171,10 @@ class WarmPool:
         return one.runner.process.alive and time.monotonic() - one.since_s < self._max_age_s
 
     def _keep(self) -> None:
-        while wanted := self._wait_for_need():
+        while (wanted := self._wait_for_need()) is not None:
+            if not wanted:
+                self._start_beside()
+                continue
             sizes = self._sizes
             launched = [_try(self._start, *sizes) for _ in range(wanted)]
             problems = []
@@ -167,8 +200,15 @@ class WarmPool:
         with self._changed:
             self._discard()
 
-    def _wait_for_need(self) -> int:
-        """Returns how many runners have to be started now, or 0 when the pool is closed."""
+    def _start_beside(self) -> None:
+        assert self._beside is not None
+        self._beside.start()
+        with self._changed:
+            self._starts_beside = False
+            self._changed.notify_all()
+
+    def _wait_for_need(self) -> int | None:
+        """Returns how many runners have to be started now, 0 for what is beside them, None when the pool is closed."""
         with self._changed:
             while not self._stopped:
                 if not self._quiet:
@@ -179,8 +219,11 @@ class WarmPool:
                     if missing > 0 and self._enough_memory():
                         self._starting = min(missing, self._together)
                         return self._starting
+                    if self._beside is not None and self._beside.missing and self._enough_memory():
+                        self._starts_beside = True
+                        return 0
                 self._changed.wait(_TICK_S)
-        return 0
+        return None
 
     def _await(self, started: StartedRunner) -> StartedRunner:
         try:
@@ -199,16 +242,23 @@ def _try(make: Callable[..., StartedRunner], *given: Any) -> tuple[StartedRunner
 
 
 def warm_pool(
-    spec: RunnerSpec, settings: JudgeSettings, launcher: Launcher, count: int, *, report: Callable[[str], None]
+    spec: RunnerSpec,
+    settings: JudgeSettings,
+    launcher: Launcher,
+    count: int,
+    *,
+    report: Callable[[str], None],
+    beside: Beside | None = None,
 ) -> WarmPool:
-    """Starts ``count`` runners that wait for sessions of the same ``spec``."""
+    """Starts ``count`` runners that wait for sessions of the same ``spec``, and what is kept beside them."""
 
     def start(input_bytes: int, output_bytes: int) -> StartedRunner:
         request = start_request(spec, settings, input_bytes, output_bytes)
         return start_runner(launcher, request, settings.run.output_bytes)
 
     together = max(1, len(os.sched_getaffinity(0)) // _PROCESSORS_EACH)
-    return WarmPool(start, count, start_s=settings.run.start_s + spec.start_s, together=together, report=report)
+    start_s = settings.run.start_s + spec.start_s
+    return WarmPool(start, count, start_s=start_s, together=together, report=report, beside=beside)
 
 
 def enough_memory_free(meminfo: Path = Path("/proc/meminfo")) -> bool:

@@ -15,7 +15,8 @@ from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Ahead, Scorer, ScoringJob
 from judge.bench.library.process import LibraryProcess
-from judge.bench.timing.ahead import TimingAhead, start_oracle
+from judge.bench.oracle.process import SpareProcess
+from judge.bench.timing.ahead import TimingAhead, spare_oracle, start_oracle
 from judge.bench.timing.submission_timer import SubmissionTimer, kept_baselines, open_timer
 from judge.compile.architecture import gpu_architecture
 from judge.compile.artifact import Artifact
@@ -103,6 +104,9 @@ class CudaBackend(Backend):
 
     def warm_runners(self, device: DeviceInfo) -> int:
         return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
+
+    def beside_runners(self, device: DeviceInfo, settings: JudgeSettings) -> SpareProcess | None:
+        return spare_oracle(device, settings)
 
     def hold(
         self,

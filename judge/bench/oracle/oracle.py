@@ -8,22 +8,15 @@ difference between the two libraries accuses nobody.
 from __future__ import annotations
 
 import contextlib
-import os
-import select
-import socket
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
+from judge.bench.oracle.process import OracleProcess, take_spare
 from judge.bench.oracle.questions import READY, RIGHT, UNABLE, Begin, Question, Rest
 from judge.packs.isolation.messages import BadAnswer, receive_answer, send
 from judge.packs.pack import Pack
-from judge.wire import landlock
 
-#: The module of the process: nobody imports it.
-_SERVER = "judge.bench.oracle.server"
 #: How long somebody waits for an answer before NumPy gives it, and for the process to come up. Whoever takes longer is
 #: ended, since it would use the GPU while calls are timed; what it has compiled is kept.
 _ANSWER_S = _START_S = 3.0
@@ -43,8 +36,7 @@ class Oracle:
         self._answer_s = answer_s
         self._disabled, self._slow = begin.folder / "unable.txt", begin.folder / "slow.txt"
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._channel: socket.socket | None = None
+        self._process: OracleProcess | None = None
         self._is_ready = False
         self._asking = 0
         self._pack = begin.pack
@@ -58,8 +50,8 @@ class Oracle:
     @property
     def is_up(self) -> bool:
         """Whether the process has come up, or failed to."""
-        channel = self._channel
-        return self._is_ready or (channel is not None and _has_answer(channel))
+        process = self._process
+        return self._is_ready or (process is not None and process.has_answer())
 
     @property
     def is_busy(self) -> bool:
@@ -69,9 +61,9 @@ class Oracle:
     def settle(self, within_s: float = _START_S) -> None:
         """Returns once the process does not use the GPU: it is up, or it has been ended because it was not."""
         with self._lock:
-            if self._channel is not None and not self._is_ready:
-                if _has_answer(self._channel, within_s):
-                    self._become_ready()
+            if self._process is not None and not self._is_ready:
+                if self._process.has_answer(within_s):
+                    self._become_ready(self._process)
                 else:
                     self._end_slow("it does not come up in time")
 
@@ -93,27 +85,26 @@ class Oracle:
 
     def _ask(self, message: Question | Rest, wanted: str) -> bool:
         with self._lock:
-            if not self._is_ready and self.is_up:
-                self._become_ready()
-            channel = self._channel
-            if channel is None or not self._is_ready:
+            process = self._process
+            if process is not None and not self._is_ready and process.has_answer():
+                self._become_ready(process)
+            if process is None or not self._is_ready:
                 return False
             try:
-                channel.settimeout(self._answer_s)
-                send(channel, message)
-                if _has_answer(channel, self._answer_s):
-                    return self._take(channel, wanted)
+                process.channel.settimeout(self._answer_s)
+                send(process.channel, message)
+                if process.has_answer(self._answer_s):
+                    return _take(process, wanted)
             except (OSError, EOFError, BadAnswer, _UnableError) as error:
                 self._end(error)
                 return False
             self._end_slow(f"an answer takes longer than {self._answer_s:g} s")
             return False
 
-    def _become_ready(self) -> None:
-        assert self._channel is not None
+    def _become_ready(self, process: OracleProcess) -> None:
         try:
-            self._channel.settimeout(self._answer_s)
-            self._take(self._channel, READY)
+            process.channel.settimeout(self._answer_s)
+            _take(process, READY)
             self._is_ready = True
         except (OSError, EOFError, BadAnswer, _UnableError) as error:
             self._end(error)
@@ -142,61 +133,31 @@ class Oracle:
 
     def close(self) -> None:
         """Ends the process. Idempotent."""
-        channel, self._channel = self._channel, None
-        if channel is not None:
-            channel.close()
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
 
     def _start(self, begin: Begin) -> None:
-        self._channel, theirs = socket.socketpair()
-        home = Path(__file__).resolve().parents[3]
-        paths = [str(home), *(entry for entry in sys.path if entry and Path(entry).is_absolute())]
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(paths),
-            "CUPY_CACHE_DIR": str(begin.folder),
-            "TMPDIR": str(begin.folder),
-            "CUDA_CACHE_DISABLE": "1",
-        }
-        if not landlock.version():
-            # It may write no file at all.
-            environment["CUPY_CACHE_IN_MEMORY"] = "1"
         try:
             begin.folder.mkdir(parents=True, exist_ok=True)
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-B", "-m", _SERVER, str(theirs.fileno())],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                cwd="/",
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
-            send(self._channel, begin)
+            self._process = take_spare(begin.ordinal) or OracleProcess(begin.ordinal, begin.folder)
+            send(self._process.channel, begin)
         except OSError as error:
             self.problem = f"it does not start: {error}"
             self.close()
-        finally:
-            theirs.close()
 
-    def _take(self, channel: socket.socket, wanted: str) -> bool:
-        """Returns whether the next answer is the wanted one. Raises _UnableError, and what the channel raises."""
-        answer: Any = receive_answer(channel)
-        word, why = answer if isinstance(answer, tuple) and len(answer) == 2 else (UNABLE, "an answer that is none")
-        if word == UNABLE:
-            raise _UnableError(str(why)[:500])
-        return bool(word == wanted)
+
+def _take(process: OracleProcess, wanted: str) -> bool:
+    """Returns whether the next answer is the wanted one. Raises _UnableError, and what the channel raises."""
+    answer: Any = receive_answer(process.channel)
+    word, why = answer if isinstance(answer, tuple) and len(answer) == 2 else (UNABLE, "an answer that is none")
+    if word == UNABLE:
+        raise _UnableError(str(why)[:500])
+    return bool(word == wanted)
 
 
 class _UnableError(Exception):
     """The process cannot fulfill a request."""
-
-
-def _has_answer(channel: socket.socket, within_s: float = 0.0) -> bool:
-    return bool(select.select([channel], [], [], within_s)[0])
 
 
 def why_not(pack: Pack) -> str:

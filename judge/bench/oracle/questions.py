@@ -18,7 +18,7 @@ READY, RIGHT, NOT_RIGHT, UNABLE = "ready", "right", "not right", "unable"
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Opens the GPU numbered ``ordinal`` and imports the pack's reference.
+    """Imports the pack's reference, to be computed on the GPU numbered ``ordinal``.
 
     ``kernels`` are the judge's own, compiled for the GPU; ``rehearsal`` is a small case that is checked once, so that
     what has to be compiled is ready when the first question comes. CuPy keeps what it compiles in ``folder``, which is

@@ -1,4 +1,4 @@
-"""``python -m judge.bench.oracle.server FD``: the oracle's process. It answers until its socket closes.
+"""``python -m judge.bench.oracle.server FD ORDINAL``: the oracle's process. It answers until its socket closes.
 
 The pack's code runs here with CuPy under NumPy's name, and may do what it may do in a pack's process: neither write
 files nor use the network nor start processes. GPU nodes stay usable.
@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import socket
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from judge.bench.oracle.process import OPENED
 from judge.bench.oracle.questions import NOT_RIGHT, READY, RIGHT, UNABLE, Begin, Question, Rest
 from judge.packs import sizes
 from judge.packs.data.inputs import host_inputs, input_recipes, scalar_values
@@ -30,15 +33,23 @@ _REHEARSED = "rehearsed"
 
 
 def main(argv: list[str]) -> None:
-    """Answers messages of the socket ``argv[0]`` until it closes, or the first error."""
+    """Opens the GPU ``argv[1]`` and answers messages of the socket ``argv[0]`` until it closes, or the first error."""
     channel = socket.socket(fileno=int(argv[0]))
+    problem = _open(int(argv[1]))
+    if not problem:
+        os.write(sys.stdout.fileno(), OPENED)
     begin = receive_trusted(channel, lambda _: None)
     if begin is None:
         return
     try:
+        if problem:
+            raise RuntimeError(problem)
+        # Here CuPy keeps what it compiles, and nothing else can be written.
+        os.chdir(begin.folder)
+        tempfile.tempdir = str(begin.folder)
         answering = Answering(begin)
     except Exception as error:
-        send_answer(channel, (UNABLE, f"{type(error).__name__}: {error}"))
+        send_answer(channel, (UNABLE, problem or f"{type(error).__name__}: {error}"))
         return
     send_answer(channel, (READY, ""))
     while (message := receive_trusted(channel, lambda _: None)) is not None:
@@ -49,6 +60,23 @@ def main(argv: list[str]) -> None:
         except Exception as error:
             send_answer(channel, (UNABLE, f"{type(error).__name__}: {error}"))
             return
+
+
+def _open(ordinal: int) -> str:
+    """Imports CuPy and opens the GPU. Returns why that fails; empty if it does not."""
+    try:
+        import cupy
+
+        from judge.bench.oracle import gpu, numpy_on_gpu
+
+        del gpu, numpy_on_gpu
+        cupy.cuda.Device(ordinal).use()
+        # Libraries open what they need of the device at their first use.
+        one = cupy.ones((16, 16), np.float64)
+        cupy.asnumpy(one @ one + cupy.fft.fft(one).real)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 class Answering:
@@ -62,9 +90,6 @@ class Answering:
         self._pack: Pack = begin.pack
         self._cupy, self._numbers = cupy, gpu.numbers
         self._gpu = gpu.Gpu(begin.ordinal, begin.kernels)
-        # Libraries open what they need of the device at their first use.
-        one = cupy.ones((16, 16), np.float64)
-        cupy.asnumpy(one @ one + cupy.fft.fft(one).real)
         lock_down_gpu(begin.folder)
         check = Path(__file__).resolve().parents[2] / "check"
         self._long_pieces = numpy_on_gpu.long_pieces

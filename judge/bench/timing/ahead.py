@@ -7,12 +7,14 @@ CuPy and rehearses. All of that loads processors and the GPU, which disturbs nei
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from judge.bench.conditions import HostLoad
 from judge.bench.oracle.oracle import LEAST_MEMORY_BYTES, Oracle
+from judge.bench.oracle.process import SpareProcess
 from judge.bench.oracle.questions import Begin
 from judge.bench.statistics import PROCESSES
 from judge.bench.timing.call_maker import CallMaker, reservation
@@ -117,13 +119,31 @@ def start_oracle(
 
     ``build_kernels`` returns the judge's own kernels, compiled for the GPU.
     """
-    if int(device.details.get("memory_bytes") or 0) < LEAST_MEMORY_BYTES:
+    if not _has_room(device):
         return None
     small = [case for case in pack.cases_for(device.kind) if case.group != "benchmark"]
     rehearsal = min(small, key=lambda case: case_bytes(pack, case), default=None)
     # Drawing a benchmark's inputs takes the host seconds.
     benchmarks = pack.benchmarks_for(device.kind)
     drawn = [case for case in benchmarks if None not in input_recipes(pack, case, 0).values()]
-    folder = settings.data_dir / "oracle" / f"{device_hash(device)}-{pack.digest[:24]}"
-    ordinal = int(device.details.get("ordinal", 0))
-    return Oracle(Begin(pack, build_kernels(), ordinal, rehearsal, folder, next(iter(drawn), None)))
+    folder = _folder(settings, device, pack.digest[:24])
+    return Oracle(Begin(pack, build_kernels(), _ordinal(device), rehearsal, folder, next(iter(drawn), None)))
+
+
+def spare_oracle(device: DeviceInfo, settings: JudgeSettings) -> SpareProcess | None:
+    """Returns the keeper of a process for the next oracle on a GPU; None where there is no oracle."""
+    if not _has_room(device) or importlib.util.find_spec("cupy") is None:
+        return None
+    return SpareProcess(_ordinal(device), _folder(settings, device, "opening"))
+
+
+def _has_room(device: DeviceInfo) -> bool:
+    return int(device.details.get("memory_bytes") or 0) >= LEAST_MEMORY_BYTES
+
+
+def _ordinal(device: DeviceInfo) -> int:
+    return int(device.details.get("ordinal", 0))
+
+
+def _folder(settings: JudgeSettings, device: DeviceInfo, name: str) -> Path:
+    return settings.data_dir / "oracle" / f"{device_hash(device)}-{name}"

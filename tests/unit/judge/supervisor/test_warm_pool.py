@@ -187,3 +187,67 @@ def test_no_runner_waits_without_memory_to_spare(
     assert not enough_memory_free(meminfo)
     meminfo.write_text("MemAvailable:    8388608 kB\n")
     assert enough_memory_free(meminfo)
+
+
+class FakeBeside:
+    """Is missing until it was started, and again once ``taken``."""
+
+    def __init__(self) -> None:
+        self.missing = True
+        self.may_start = threading.Event()
+        self.may_start.set()
+        self.starts = self.ends = 0
+
+    def start(self) -> None:
+        self.starts += 1
+        assert self.may_start.wait(60)
+        self.missing = False
+
+    def close(self) -> None:
+        self.ends += 1
+        self.missing = True
+
+
+def test_what_is_beside_the_runners_starts_after_them_and_not_in_the_quiet(
+    pool: Callable[..., WarmPool], starter: Starter
+) -> None:
+    beside = FakeBeside()
+    starter.up.clear()
+    warm = pool(1, beside=beside)
+    until(lambda: len(starter.made) == 1)
+    assert beside.starts == 0
+    starter.up.set()
+    until(lambda: beside.starts == 1)
+    assert warm.take(10, 10) is not None
+    with warm.quiet():
+        beside.missing = True
+        starts = beside.starts
+        time.sleep(0.05)
+        assert beside.starts == starts
+    until(lambda: beside.starts == starts + 1)
+
+
+def test_nobody_waits_for_a_runner_while_only_what_is_beside_starts(pool: Callable[..., WarmPool]) -> None:
+    beside = FakeBeside()
+    beside.may_start.clear()
+    warm = pool(1, beside=beside)
+    until(lambda: beside.starts == 1)
+    assert not warm.is_full
+    assert warm.take(10, 10) is not None
+    assert warm.take(10, 10) is None
+    beside.may_start.set()
+    until(lambda: warm.is_full)
+    with warm.quiet():
+        assert not beside.missing
+
+
+def test_what_is_beside_ends_with_the_pool_and_is_replaced_where_the_device_failed(
+    pool: Callable[..., WarmPool],
+) -> None:
+    beside = FakeBeside()
+    warm = pool(1, beside=beside)
+    until(lambda: beside.starts == 1)
+    warm.clear()
+    until(lambda: beside.starts == 2)
+    warm.close()
+    assert beside.ends == 2

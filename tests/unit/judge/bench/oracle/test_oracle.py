@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from judge.bench.oracle import oracle as module
+from judge.bench.oracle import process as module
 from judge.bench.oracle.oracle import Oracle, why_not
+from judge.bench.oracle.process import OracleProcess, SpareProcess, take_spare
 from judge.bench.oracle.questions import Begin, Question
 from judge.packs.collection.loader import load_pack
 from tests.builds import ROOT
 
 PACK = load_pack(ROOT / "challenges" / "vector-add")
 QUESTION = Question(PACK.cases[0], {}, {}, {})
-#: A process that sends what it is told to: a number of seconds to wait, and answers.
+#: A process that sends what it is told to: a number of seconds to wait, and answers. Its GPU opens at once, unless it
+#: is number 9, which never does, or number 8, which fails.
 SERVER = """
-import socket, sys, time
+import os, socket, sys, time
 from judge.packs.isolation.messages import receive_trusted, send_answer
 channel = socket.socket(fileno=int(sys.argv[1]))
+if sys.argv[2] == "8":
+    sys.exit(1)
+if sys.argv[2] != "9":
+    os.write(1, b"1")
 receive_trusted(channel, lambda _: None)
 for step in STEPS:
     if step == "receive":
@@ -35,13 +41,23 @@ Make = Callable[..., Oracle]
 
 
 @pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Make]:
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+    """``told(*steps)``: processes started from then on send these."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(module, "_SERVER", "told_server")
+
+    def tell(*steps: object) -> None:
+        (tmp_path / "told_server.py").write_text(SERVER.replace("STEPS", repr(steps)))
+
+    return tell
+
+
+@pytest.fixture
+def make(told: Callable[..., None], tmp_path: Path) -> Iterator[Make]:
     made: list[Oracle] = []
 
     def make(*steps: object, answer_s: float = 60.0) -> Oracle:
-        (tmp_path / "told_server.py").write_text(SERVER.replace("STEPS", repr(steps)))
-        monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.setattr(module, "_SERVER", "told_server")
+        told(*steps)
         made.append(Oracle(Begin(PACK, tmp_path, 0, None, tmp_path / "folder"), answer_s=answer_s))
         return made[-1]
 
@@ -74,8 +90,8 @@ def test_nobody_waits_for_it_to_come_up(make: Make) -> None:
     assert not oracle.problem
 
 
-def is_gone(process: subprocess.Popen[bytes]) -> bool:
-    return process.poll() is not None
+def is_gone(process: OracleProcess) -> bool:
+    return not process.alive
 
 
 def test_before_calls_are_timed_it_is_up_or_ended(make: Make) -> None:
@@ -144,3 +160,75 @@ def test_packs_that_numpy_alone_can_check_start_no_process() -> None:
     for slug in ("conjugate-gradient", "nucleus-sample"):
         if load_pack(ROOT / "challenges" / slug).reference.defines("check"):
             assert "its check decides" in why_not(load_pack(ROOT / "challenges" / slug))
+
+
+@pytest.fixture
+def spare(
+    told: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[int], SpareProcess]]:
+    monkeypatch.setattr(module, "_spares", {})
+    made: list[SpareProcess] = []
+
+    def make(ordinal: int) -> SpareProcess:
+        told(READY, "receive", RIGHT, "receive")
+        made.append(SpareProcess(ordinal, tmp_path / "opening"))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_an_oracle_takes_the_process_that_is_up(spare: Callable[[int], SpareProcess], make: Make) -> None:
+    kept = spare(0)
+    assert kept.missing
+    kept.start()
+    assert not kept.missing
+    ready = kept._ready
+    oracle = make(UNABLE)
+    assert oracle._process is ready
+    assert kept.missing, "it serves one oracle"
+    wait_until_up(oracle)
+    assert oracle.agrees(QUESTION)
+    assert take_spare(0) is None
+    assert take_spare(1) is None
+
+
+def test_a_spare_that_ended_is_not_taken(spare: Callable[[int], SpareProcess], make: Make) -> None:
+    kept = spare(0)
+    kept.start()
+    ready = kept._ready
+    assert ready is not None
+    ready.process.kill()
+    ready.process.wait()
+    assert kept.missing
+    oracle = make(READY, "receive", RIGHT, "receive")
+    assert oracle._process is not ready
+    wait_until_up(oracle)
+    assert oracle.agrees(QUESTION)
+
+
+def test_a_spare_that_comes_up_can_be_taken(
+    spare: Callable[[int], SpareProcess], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = spare(9)
+    monkeypatch.setattr(module, "_START_S", 60.0)
+    starting = threading.Thread(target=kept.start)
+    starting.start()
+    until = time.monotonic() + 60
+    while (taken := take_spare(9)) is None and time.monotonic() < until:
+        time.sleep(0.01)
+    assert taken is not None
+    assert taken.alive
+    taken.close()
+    starting.join(60)
+    assert not starting.is_alive()
+
+
+def test_spares_that_fail_are_not_started_for_ever(spare: Callable[[int], SpareProcess]) -> None:
+    kept = spare(8)
+    for _ in range(3):
+        assert kept.missing
+        kept.start()
+    assert not kept.missing
+    assert take_spare(8) is None
