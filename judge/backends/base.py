@@ -18,6 +18,7 @@ from records import dataclass
 if TYPE_CHECKING:
     from judge.backends.scoring import Ahead, Scorer, ScoringJob
     from judge.bench.library.process import LibraryProcess
+    from judge.bench.oracle.oracle import Oracle
     from judge.bench.timing.submission_timer import SubmissionTimer
     from judge.compile.artifact import Artifact
     from judge.gpu.calibration import Calibration
@@ -181,6 +182,16 @@ class Backend(Protocol):
         """
         del cases, settings, factory, seed, build_null_kernel, ahead
         raise InternalError(f"{pack.slug} is not timed on {device.key}")
+
+    def open_oracle(
+        self, pack: Pack, device: DeviceInfo, settings: JudgeSettings
+    ) -> AbstractContextManager[Oracle | None]:
+        """Opens what checks timed calls on the device itself; None where nothing does. Raises InternalError.
+
+        It takes its time for an answer: nobody is timed meanwhile.
+        """
+        del pack, device, settings
+        return nullcontext()
 
     def lacking_baselines(
         self, pack: Pack, device: DeviceInfo, settings: JudgeSettings, *, older_s: float | None = None

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from judge.packs.pack import Pack
     from judge.settings import JudgeSettings
     from judge.verify import Verification
+    from judge.verify.oracle_answers import OpenOracle
     from judge.verify.ptx_mutants import KernelMutant
 
 #: Fixed, so that authors can reproduce a failure with the same inputs.
@@ -80,8 +81,13 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
     from judge.verify.kernel_mutants import try_kernel_mutants
 
     device = task.device
-    judge = mutate = target = None
+    judge = mutate = target = open_oracle = None
     if device is not None:
+
+        def open_oracle_of(pack: Pack) -> AbstractContextManager[OpenOracle | None]:
+            return BUILTIN_BACKENDS.of(device.kind).open_oracle(pack, device, task.settings)
+
+        open_oracle = open_oracle_of if task.effort == Effort.FULL else None
 
         def judge_kernel(source: bytes, pack: Pack) -> Judgement:
             return pipeline.judge(source, pack, device, SEED, task.settings)
@@ -113,6 +119,7 @@ def verify_one(folder: Path, task: Task, say: Callable[[str], None] = lambda _: 
         judge,
         target=target,
         mutate=mutate,
+        open_oracle=open_oracle,
         effort=Effort(task.effort),
         against=task.against,
         confined=task.confined,

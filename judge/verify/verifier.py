@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from enum import StrEnum
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from judge.verify.data_files import check_data_files
 from judge.verify.findings import Finding, Severity, error, note, of_pack_error, warning
 from judge.verify.kernels import SubmissionCheck, accepted_kernels, all_kernels, check_listing, in_language_of
 from judge.verify.ledger import Digests, Entry
+from judge.verify.oracle_answers import OpenOracle, check_oracle
 from judge.verify.prepared import PreparedCase
 from judge.verify.ptx_mutants import Fate, KernelMutant
 from judge.verify.reach import check_reach
@@ -40,6 +42,9 @@ from records import dataclass
 JudgeFunction = Callable[[bytes, Pack], Judgement]
 #: Tries mutants of an accepted kernel: its source, its name, its pack.
 MutateFunction = Callable[[bytes, str, Pack], Sequence[KernelMutant]]
+
+#: Opens the oracle of a pack, or yields None where there is none.
+OpenFunction = Callable[[Pack], AbstractContextManager[OpenOracle | None]]
 
 #: A spot check must notice one wrong element at least so often.
 _SPOT_SHARE = 0.9
@@ -94,6 +99,7 @@ def verify_pack(
     *,
     target: Target | None = None,
     mutate: MutateFunction | None = None,
+    open_oracle: OpenFunction | None = None,
     effort: Effort = Effort.QUICK,
     against: str | None = None,
     confined: bool = False,
@@ -103,7 +109,8 @@ def verify_pack(
 
     ``target`` is what ``judge`` compiles for: kernels that say they need another one are left out, with a note.
 
-    With ``mutate`` it tries mutants of the first accepted kernel of each language. ``against`` is a commit whose
+    With ``mutate`` it tries mutants of the first accepted kernel of each language. ``open_oracle`` opens what checks
+    timed calls on the device, whose answers are compared with NumPy's. ``against`` is a commit whose
     version must be another if judgements can differ. ``confined``: nobody vouches for the pack's author.
     """
     try:
@@ -144,6 +151,8 @@ def verify_pack(
             findings += _shortcuts(pack)
         if not broken:
             findings += check_costs(pack)
+        if not broken and open_oracle is not None:
+            findings += _oracle_findings(pack, open_oracle)
     findings = [*(_waived(pack, finding) for finding in findings), *_needless_waivers(pack, findings)]
     checks = []
     if judge is not None and not any(each.severity is Severity.ERROR for each in findings):
@@ -171,6 +180,14 @@ def verify_pack(
     if not broken:
         findings += _needless_declarations(pack, mutants, kernel_mutants)
     return Verification(pack, tuple(findings), tuple(checks), tuple(mutants), kernel_mutants, effort)
+
+
+def _oracle_findings(pack: Pack, open_oracle: OpenFunction) -> list[Finding]:
+    try:
+        with open_oracle(pack) as oracle:
+            return [] if oracle is None else list(check_oracle(pack, oracle))
+    except InternalError as problem:
+        return [error("oracle", pack.directory, "", str(problem))]
 
 
 def _first_of_each_language(paths: Sequence[Path]) -> list[Path]:

@@ -5,22 +5,16 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from judge.backends.cuda.backend import _ensure_kernels
 from judge.bench.oracle.oracle import Oracle, why_not
-from judge.bench.oracle.questions import Begin, Question
+from judge.bench.oracle.questions import Begin
 from judge.judgement import DeviceInfo
 from judge.packs import sizes
 from judge.packs.collection.loader import load_pack
-from judge.packs.data.inputs import host_inputs, input_recipes, make_inputs, scalar_values
-from judge.packs.data.storage import stored, stored_type
-from judge.packs.isolation.shared_array import shared_empty
-from judge.packs.judging import expected_outputs
-from judge.packs.pack import Case, Pack
 from judge.settings import JudgeSettings
-from judge.wire.elements import Element
+from judge.verify.oracle_answers import ask
 from tests.builds import ROOT
 
 pytestmark = [pytest.mark.gpu, pytest.mark.nvcc]
@@ -31,24 +25,8 @@ NOT_ON_CUPY = frozenset(
     ("flash-attention-varlen", "geglu", "gpt2-block", "llama-block", "local-attention", "nucleus-sample", "sha-256")
 )
 SLUGS = sorted(path.parent.name for path in CHALLENGES.glob("*/challenge.toml"))
-_SEED = 7
 # CuPy compiles dozens of kernels for a first answer, here beside seven other tests.
 _ANSWER_S = 200.0
-
-
-def _ask(oracle: Oracle, pack: Pack, case: Case, *, change: bool) -> bool:
-    inputs = make_inputs(pack, case, _SEED)
-    outputs = {}
-    for output, expected in zip(pack.outputs, expected_outputs(pack, case, inputs).values(), strict=True):
-        room = shared_empty(sizes.shape(case, output), stored_type(output.element))
-        room[...] = stored(output.element, expected.values.reshape(room.shape))
-        if change and room.size:
-            # Half of its bits: far from every number that it could be.
-            last = room.reshape(-1)[-1:].view(np.uint8)
-            last[:] = last == 0 if output.element is Element.BOOL else last ^ 0x55
-        outputs[output.name] = room
-    given = scalar_values(pack, case) | host_inputs(pack, case, _SEED)
-    return oracle.agrees(Question(case, input_recipes(pack, case, _SEED), given, outputs))
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -62,13 +40,13 @@ def test_cupy_agrees_with_numpy(slug: str, gpu: DeviceInfo, judge_settings: Judg
         until = time.monotonic() + 60
         while not oracle.is_up and not oracle.problem and time.monotonic() < until:
             time.sleep(0.05)
-        answers = {case.id: _ask(oracle, pack, case, change=False) for case in cases}
+        answers = {case.id: ask(oracle, pack, case, change=False) for case in cases}
         if slug in NOT_ON_CUPY:
             assert oracle.problem
             return
         assert not oracle.problem
         assert all(answers.values()), [name for name, right in answers.items() if not right]
-        changed = {case.id: _ask(oracle, pack, case, change=True) for case in cases[:3]}
+        changed = {case.id: ask(oracle, pack, case, change=True) for case in cases[:3]}
         assert not oracle.problem
         assert not any(changed.values()), "an output with other bits is not right"
     finally:

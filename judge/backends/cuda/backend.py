@@ -15,6 +15,7 @@ from judge.backends.cuda.probe import probe_gpus
 from judge.backends.cuda.scorer import MeasuredScorer
 from judge.backends.scoring import Ahead, Scorer, ScoringJob
 from judge.bench.library.process import LibraryProcess
+from judge.bench.oracle.oracle import Oracle
 from judge.bench.oracle.process import SpareProcess
 from judge.bench.timing.ahead import TimingAhead, spare_oracle, start_oracle
 from judge.bench.timing.submission_timer import SubmissionTimer, kept_baselines, open_timer
@@ -39,6 +40,8 @@ from judge.supervisor.runner_spec import DeviceBounds, RunnerSpec
 _WARM_RUNNERS = 5
 #: A runner takes a context and the buffer that flushes the caches: a small GPU needs its memory for submissions.
 _MEMORY_PER_RUNNER_BYTES = 8 << 30
+#: For an answer of the oracle that nobody waits for: CuPy compiles dozens of kernels for a first one.
+_UNHURRIED_S = 200.0
 _ALIAS = re.compile(r"cuda(?::(\d+))?")
 
 
@@ -187,6 +190,14 @@ class CudaBackend(Backend):
     ) -> TimingAhead:
         oracle = start_oracle(pack, device, settings, functools.partial(_ensure_kernels, device, settings))
         return TimingAhead(pack, cases, device, factory, oracle)
+
+    @contextlib.contextmanager
+    def open_oracle(self, pack: Pack, device: DeviceInfo, settings: JudgeSettings) -> Iterator[Oracle | None]:
+        kernels = functools.partial(_ensure_kernels, device, settings)
+        with self.hold(device, settings):
+            oracle = start_oracle(pack, device, settings, kernels, answer_s=_UNHURRIED_S)
+            with contextlib.nullcontext() if oracle is None else contextlib.closing(oracle):
+                yield oracle
 
     def open_libraries(
         self, pack: Pack, device: DeviceInfo, settings: JudgeSettings

@@ -19,7 +19,7 @@ from judge.packs.pack import Pack
 
 #: How long somebody waits for an answer before NumPy gives it, and for the process to come up. Whoever takes longer is
 #: ended, since it would use the GPU while calls are timed; what it has compiled is kept.
-_ANSWER_S = _START_S = 3.0
+ANSWER_S = _START_S = 3.0
 #: A pack that was too slow so often in a row is not tried again.
 _MOST_SLOW = 3
 #: A GPU with less memory than this needs it for submissions.
@@ -32,7 +32,7 @@ class Oracle:
     What it cannot do, or not fast enough, is written to files of the pack's folder, so that nobody starts it again.
     """
 
-    def __init__(self, begin: Begin, *, answer_s: float = _ANSWER_S) -> None:
+    def __init__(self, begin: Begin, *, answer_s: float = ANSWER_S) -> None:
         self._answer_s = answer_s
         self._disabled, self._slow = begin.folder / "unable.txt", begin.folder / "slow.txt"
         self._lock = threading.Lock()

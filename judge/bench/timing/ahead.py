@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from judge.bench.conditions import HostLoad
-from judge.bench.oracle.oracle import LEAST_MEMORY_BYTES, Oracle
+from judge.bench.oracle.oracle import ANSWER_S, LEAST_MEMORY_BYTES, Oracle
 from judge.bench.oracle.process import SpareProcess
 from judge.bench.oracle.questions import Begin
 from judge.bench.statistics import PROCESSES
@@ -113,11 +113,16 @@ def _bytes_of(request: ReserveRequest) -> int:
 
 
 def start_oracle(
-    pack: Pack, device: DeviceInfo, settings: JudgeSettings, build_kernels: Callable[[], Path]
+    pack: Pack,
+    device: DeviceInfo,
+    settings: JudgeSettings,
+    build_kernels: Callable[[], Path],
+    *,
+    answer_s: float = ANSWER_S,
 ) -> Oracle | None:
     """Starts the oracle of a pack on a GPU; None where that has too little memory. Raises what ``build_kernels`` does.
 
-    ``build_kernels`` returns the judge's own kernels, compiled for the GPU.
+    ``build_kernels`` returns the judge's own kernels, compiled for the GPU. An answer may take ``answer_s``.
     """
     if not _has_room(device):
         return None
@@ -127,7 +132,8 @@ def start_oracle(
     benchmarks = pack.benchmarks_for(device.kind)
     drawn = [case for case in benchmarks if None not in input_recipes(pack, case, 0).values()]
     folder = _folder(settings, device, pack.digest[:24])
-    return Oracle(Begin(pack, build_kernels(), _ordinal(device), rehearsal, folder, next(iter(drawn), None)))
+    begin = Begin(pack, build_kernels(), _ordinal(device), rehearsal, folder, next(iter(drawn), None))
+    return Oracle(begin, answer_s=answer_s)
 
 
 def spare_oracle(device: DeviceInfo, settings: JudgeSettings) -> SpareProcess | None:
