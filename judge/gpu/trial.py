@@ -1,16 +1,19 @@
 """Tries a GPU in a process of its own: whether it computes, and whether its memory leaks to others.
 
 ``python -m judge.gpu.trial ORDINAL CUBIN fill`` fills most of the free memory with random words and reads it back;
-``... inspect`` allocates as much and reads what it finds there. Each prints the exclusive or of all words. ``inspect``
-prints 0 where the driver clears memory before it gives it to another process.
+``... free`` does the same, frees it, and lives until its standard input closes; ``... inspect`` allocates as much and
+reads what it finds there. Each prints the exclusive or of all words. ``inspect`` prints 0 where the driver clears
+memory before it gives it to another process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from judge.compile.cubin import build_cubin
@@ -38,10 +41,14 @@ def why_not_working(device: DeviceInfo, settings: JudgeSettings) -> str:
 def remembers(device: DeviceInfo, settings: JudgeSettings) -> bool:
     """Returns whether a process can read what another left in the GPU's memory. Raises InternalError.
 
-    Hold the device: this takes nearly all of its memory.
+    The other one has ended, or it lives on and has freed its memory, as the oracle does. Hold the device: this takes
+    nearly all of its memory.
     """
     _run(device, settings, "fill", 0)
-    return _run(device, settings, "inspect", 0) != 0
+    if _run(device, settings, "inspect", 0):
+        return True
+    with _living(device, settings):
+        return _run(device, settings, "inspect", 0) != 0
 
 
 def said_profiled(device: DeviceInfo, settings: JudgeSettings, profiler: Sequence[str]) -> str:
@@ -58,12 +65,32 @@ def _run(device: DeviceInfo, settings: JudgeSettings, what: str, size: int) -> i
     return int(done.stdout)
 
 
+@contextlib.contextmanager
+def _living(device: DeviceInfo, settings: JudgeSettings) -> Iterator[None]:
+    """Keeps a process alive that has filled most of the free memory and freed it."""
+    command, environment = _command(device, settings, "free", 0)
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        killer = threading.Timer(2 * _WALL_S, process.kill)
+        killer.start()
+        try:
+            assert process.stdout is not None
+            if not process.stdout.readline():
+                raise InternalError("the process that fills the GPU's memory ended")
+            yield
+        finally:
+            killer.cancel()
+            process.kill()
+
+
+def _command(device: DeviceInfo, settings: JudgeSettings, what: str, size: int) -> tuple[list[str], dict[str, str]]:
+    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
+    return own_process("judge.gpu.trial", str(device.details.get("ordinal", 0)), str(cubin), what, str(size))
+
+
 def _ended(
     device: DeviceInfo, settings: JudgeSettings, what: str, size: int, profiler: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
-    cubin = build_cubin(PEAKS_SOURCE, device.compute_capability, settings.data_dir / "kernels", settings.nvcc)
-    ordinal = str(device.details.get("ordinal", 0))
-    command, environment = own_process("judge.gpu.trial", ordinal, str(cubin), what, str(size))
+    command, environment = _command(device, settings, what, size)
     try:
         return subprocess.run(
             [*profiler, *command],
@@ -94,14 +121,18 @@ def main(ordinal: int, cubin: str, what: str, size: int) -> None:
         size = max(1, (size or int(_SHARE * cuda.mem_get_info()[0])) // piece) * piece
         memory, result = cuda.mem_alloc(size), cuda.mem_alloc(4)
         cuda.memset_d32(result, 0, 1)
-        if what == "fill":
+        if what != "inspect":
             module.get_function("scramble")(memory, np.uint64(size // 4), np.uint32(7), **shape)
         module.get_function("read_all")(memory, np.uint64(size // 16), result, **shape)
         found = np.empty(1, np.uint32)
         cuda.memcpy_dtoh(found, result)
+        if what == "free":
+            memory.free()
     finally:
         context.pop()
     print(int(found[0]), flush=True)
+    if what == "free":
+        sys.stdin.read()
     # Ending the process frees the context. Freeing the memory here would hide what a process leaves behind.
     os._exit(0)
 
