@@ -43,7 +43,10 @@ class Beside(Protocol):
         """Whether one has to be started."""
 
     def start(self) -> None:
-        """Starts one and returns once it is up or failed."""
+        """Starts one; it comes up in the background."""
+
+    def wait(self) -> None:
+        """Returns once the started one is up or failed."""
 
     def close(self) -> None:
         """Ends the one that nobody took."""
@@ -172,9 +175,9 @@ class WarmPool:
 
     def _keep(self) -> None:
         while (wanted := self._wait_for_need()) is not None:
-            if not wanted:
-                self._start_beside()
-                continue
+            starts_beside = self._starts_beside
+            if self._beside is not None and starts_beside:
+                self._beside.start()
             sizes = self._sizes
             launched = [_try(self._start, *sizes) for _ in range(wanted)]
             problems = []
@@ -189,6 +192,11 @@ class WarmPool:
                         ready.process.close()
                     else:
                         self._waiting.append(_Waiting(ready, *sizes, time.monotonic()))
+            if self._beside is not None and starts_beside:
+                self._beside.wait()
+                with self._changed:
+                    self._starts_beside = False
+                    self._changed.notify_all()
             if not problems:
                 self._failures = 0
                 continue
@@ -200,15 +208,8 @@ class WarmPool:
         with self._changed:
             self._discard()
 
-    def _start_beside(self) -> None:
-        assert self._beside is not None
-        self._beside.start()
-        with self._changed:
-            self._starts_beside = False
-            self._changed.notify_all()
-
     def _wait_for_need(self) -> int | None:
-        """Returns how many runners have to be started now, 0 for what is beside them, None when the pool is closed."""
+        """Returns how many runners have to be started now, perhaps 0 beside another process; None once it is closed."""
         with self._changed:
             while not self._stopped:
                 if not self._quiet:
@@ -216,12 +217,11 @@ class WarmPool:
                         self._waiting.remove(old)
                         old.runner.process.close()
                     missing = self._count - len(self._waiting)
-                    if missing > 0 and self._enough_memory():
+                    lacks_beside = self._beside is not None and self._beside.missing
+                    if (missing > 0 or lacks_beside) and self._enough_memory():
                         self._starting = min(missing, self._together)
+                        self._starts_beside = lacks_beside
                         return self._starting
-                    if self._beside is not None and self._beside.missing and self._enough_memory():
-                        self._starts_beside = True
-                        return 0
                 self._changed.wait(_TICK_S)
         return None
 

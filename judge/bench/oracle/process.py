@@ -108,6 +108,7 @@ class SpareProcess:
         self._folder = folder
         self._lock = threading.Lock()
         self._ready: OracleProcess | None = None
+        self._starting: OracleProcess | None = None
         self._failures = 0
         _spares[ordinal] = self
 
@@ -118,27 +119,37 @@ class SpareProcess:
         return (ready is None or not ready.alive) and self._failures < _MOST_FAILURES
 
     def start(self) -> None:
-        """Starts a process and returns once it is up or failed. It can be taken meanwhile."""
+        """Starts a process, which can be taken at once and comes up in the background."""
         self.close()
+        self._starting = None
         try:
             process = OracleProcess(self._ordinal, self._folder)
         except OSError:
             self._failures += 1
             return
         with self._lock:
-            self._ready = process
+            self._ready = self._starting = process
+
+    def wait(self) -> None:
+        """Returns once the started process is up or failed."""
+        process, self._starting = self._starting, None
+        if process is None:
+            return
         if process.wait_until_open():
             self._failures = 0
             return
         self._failures += 1
-        if process is self.take(dead=True):
+        with self._lock:
+            left = self._ready is process
+            self._ready = None if left else self._ready
+        if left:
             process.close()
 
-    def take(self, *, dead: bool = False) -> OracleProcess | None:
+    def take(self) -> OracleProcess | None:
         """Returns the process, which then belongs to the caller, or None if there is none that is alive."""
         with self._lock:
             ready, self._ready = self._ready, None
-        if ready is not None and not dead and not ready.alive:
+        if ready is not None and not ready.alive:
             ready.close()
             return None
         return ready

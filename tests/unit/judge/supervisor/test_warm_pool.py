@@ -200,6 +200,8 @@ class FakeBeside:
 
     def start(self) -> None:
         self.starts += 1
+
+    def wait(self) -> None:
         assert self.may_start.wait(60)
         self.missing = False
 
@@ -208,30 +210,30 @@ class FakeBeside:
         self.missing = True
 
 
-def test_what_is_beside_the_runners_starts_after_them_and_not_in_the_quiet(
+def test_what_is_beside_the_runners_starts_with_them_and_not_in_the_quiet(
     pool: Callable[..., WarmPool], starter: Starter
 ) -> None:
     beside = FakeBeside()
     starter.up.clear()
     warm = pool(1, beside=beside)
     until(lambda: len(starter.made) == 1)
-    assert beside.starts == 0
+    assert beside.starts == 1
     starter.up.set()
-    until(lambda: beside.starts == 1)
-    assert warm.take(10, 10) is not None
+    until(lambda: warm.is_full)
     with warm.quiet():
         beside.missing = True
-        starts = beside.starts
+        assert warm.take(10, 10) is not None
         time.sleep(0.05)
-        assert beside.starts == starts
-    until(lambda: beside.starts == starts + 1)
+        assert beside.starts == 1
+    until(lambda: warm.is_full)
+    assert beside.starts == 2
 
 
 def test_nobody_waits_for_a_runner_while_only_what_is_beside_starts(pool: Callable[..., WarmPool]) -> None:
     beside = FakeBeside()
     beside.may_start.clear()
     warm = pool(1, beside=beside)
-    until(lambda: beside.starts == 1)
+    until(lambda: warm.ready == 1)
     assert not warm.is_full
     assert warm.take(10, 10) is not None
     assert warm.take(10, 10) is None

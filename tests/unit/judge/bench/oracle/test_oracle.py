@@ -183,6 +183,7 @@ def test_an_oracle_takes_the_process_that_is_up(spare: Callable[[int], SpareProc
     kept = spare(0)
     assert kept.missing
     kept.start()
+    kept.wait()
     assert not kept.missing
     ready = kept._ready
     oracle = make(UNABLE)
@@ -197,6 +198,7 @@ def test_an_oracle_takes_the_process_that_is_up(spare: Callable[[int], SpareProc
 def test_a_spare_that_ended_is_not_taken(spare: Callable[[int], SpareProcess], make: Make) -> None:
     kept = spare(0)
     kept.start()
+    kept.wait()
     ready = kept._ready
     assert ready is not None
     ready.process.kill()
@@ -213,16 +215,16 @@ def test_a_spare_that_comes_up_can_be_taken(
 ) -> None:
     kept = spare(9)
     monkeypatch.setattr(module, "_START_S", 60.0)
-    starting = threading.Thread(target=kept.start)
-    starting.start()
-    until = time.monotonic() + 60
-    while (taken := take_spare(9)) is None and time.monotonic() < until:
-        time.sleep(0.01)
+    kept.start()
+    waiting = threading.Thread(target=kept.wait)
+    waiting.start()
+    taken = take_spare(9)
     assert taken is not None
     assert taken.alive
+    assert waiting.is_alive(), "the device is busy until it is up"
     taken.close()
-    starting.join(60)
-    assert not starting.is_alive()
+    waiting.join(60)
+    assert not waiting.is_alive()
 
 
 def test_spares_that_fail_are_not_started_for_ever(spare: Callable[[int], SpareProcess]) -> None:
@@ -230,5 +232,6 @@ def test_spares_that_fail_are_not_started_for_ever(spare: Callable[[int], SpareP
     for _ in range(3):
         assert kept.missing
         kept.start()
+        kept.wait()
     assert not kept.missing
     assert take_spare(8) is None
