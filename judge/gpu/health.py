@@ -29,8 +29,8 @@ _SETTLE_S = 10.0
 #: NVML reports the utilisation of the last second or so, which includes the last kernels of a job.
 _UTILISATION_LAG_S = 2.0
 _BUSY = 0.5
-#: An upper bound on the memory of a waiting runner's context.
-_RUNNER_BYTES = 1 << 30
+#: An upper bound on the memory of a waiting process' context.
+_CONTEXT_BYTES = 1 << 30
 _SLACK_BYTES = 256 << 20
 
 #: Tries the GPU in a process of its own and returns what is wrong with it, or the empty string.
@@ -38,7 +38,10 @@ Trial = Callable[[], str]
 
 
 class GpuHealth:
-    """The health of one GPU, checked by its worker before each job. ``runners`` is how many may wait on it."""
+    """The health of one GPU, checked by its worker before each job.
+
+    ``waiting`` is how many processes, with a context each, may wait on it for jobs.
+    """
 
     def __init__(
         self,
@@ -47,7 +50,7 @@ class GpuHealth:
         watch: GpuWatch | None,
         trial: Trial,
         *,
-        runners: int,
+        waiting: int,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = _path(settings, device)
@@ -55,7 +58,7 @@ class GpuHealth:
         self._trial = trial
         self._clock = clock
         used = self._sample().memory_used_bytes
-        self._most_bytes = None if used is None else used + runners * _RUNNER_BYTES + _SLACK_BYTES
+        self._most_bytes = None if used is None else used + waiting * _CONTEXT_BYTES + _SLACK_BYTES
         self._job_ended_s = -_UTILISATION_LAG_S
         self._disturbed_since_s: float | None = None
         self._retry_s: float | None = None

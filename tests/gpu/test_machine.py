@@ -86,7 +86,7 @@ def test_waiting_runners_are_no_disturbance(
     gpu: DeviceInfo, judge_settings: JudgeSettings, watch: GpuWatch, warm: WarmPool
 ) -> None:
     assert watch.sample().other_pids == ()
-    health = GpuHealth(gpu, judge_settings, watch, lambda: "", runners=0)
+    health = GpuHealth(gpu, judge_settings, watch, lambda: "", waiting=0)
     time.sleep(2.5)
     assert health.fit(), health.problem
     assert warm.ready == 3

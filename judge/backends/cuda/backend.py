@@ -17,7 +17,7 @@ from judge.backends.scoring import Ahead, Scorer, ScoringJob
 from judge.bench.library.process import LibraryProcess
 from judge.bench.oracle.oracle import Oracle
 from judge.bench.oracle.process import SpareProcess
-from judge.bench.timing.ahead import TimingAhead, spare_oracle, start_oracle
+from judge.bench.timing.ahead import TimingAhead, has_oracle, spare_oracle, start_oracle
 from judge.bench.timing.submission_timer import SubmissionTimer, kept_baselines, open_timer
 from judge.compile.architecture import gpu_architecture
 from judge.compile.artifact import Artifact
@@ -109,7 +109,7 @@ class CudaBackend(Backend):
         return min(_WARM_RUNNERS, int(device.details.get("memory_bytes", 0)) // _MEMORY_PER_RUNNER_BYTES)
 
     def beside_runners(self, device: DeviceInfo, settings: JudgeSettings) -> SpareProcess | None:
-        return spare_oracle(device, settings)
+        return spare_oracle(device, settings) if has_oracle(device) else None
 
     def hold(
         self,
@@ -210,7 +210,8 @@ class CudaBackend(Backend):
     def open_health(self, device: DeviceInfo, settings: JudgeSettings, *, runners: int) -> GpuHealth:
         """Returns the GPU's health by NVML, where there is one, and by trials in processes of their own."""
         watch = nvml.watch_device(device)
-        return GpuHealth(device, settings, watch, lambda: trial.why_not_working(device, settings), runners=runners)
+        waiting = runners + 1 if runners and has_oracle(device) else runners
+        return GpuHealth(device, settings, watch, lambda: trial.why_not_working(device, settings), waiting=waiting)
 
 
 def make_backend() -> Backend:

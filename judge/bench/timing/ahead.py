@@ -136,11 +136,14 @@ def start_oracle(
     return Oracle(begin, answer_s=answer_s)
 
 
-def spare_oracle(device: DeviceInfo, settings: JudgeSettings) -> SpareProcess | None:
-    """Returns the keeper of a process for the next oracle on a GPU; None where there is no oracle."""
-    if not _has_room(device) or importlib.util.find_spec("cupy") is None:
-        return None
+def spare_oracle(device: DeviceInfo, settings: JudgeSettings) -> SpareProcess:
+    """Returns the keeper of a process for the next oracle on a GPU that has one."""
     return SpareProcess(_ordinal(device), _folder(settings, device, "opening"))
+
+
+def has_oracle(device: DeviceInfo) -> bool:
+    """Returns whether outputs can be checked on the GPU: it has room, and CuPy is installed."""
+    return _has_room(device) and importlib.util.find_spec("cupy") is not None
 
 
 def _has_room(device: DeviceInfo) -> bool:

@@ -94,7 +94,7 @@ def test_doctor_leaves_a_gpu_that_judges_alone(tmp_path: Path, monkeypatch: pyte
 def test_doctor_says_what_is_out_of_service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial, "remembers", lambda *_: False)
     settings = JudgeSettings(data_dir=tmp_path)
-    health = GpuHealth(GPU, settings, FakeGpuWatch([GpuState(xids=(79,))]), lambda: "", runners=0)
+    health = GpuHealth(GPU, settings, FakeGpuWatch([GpuState(xids=(79,))]), lambda: "", waiting=0)
     assert not health.fit()
     check = _checked(settings, "service")
     assert "Xid 79" in check.detail

@@ -22,7 +22,7 @@ class Bench:
         self.wrong = ""
         self.trials = 0
         watch = self.watch if watched else None
-        self.health = GpuHealth(GPU, self.settings, watch, self.trial, runners=3, clock=lambda: self.now_s)
+        self.health = GpuHealth(GPU, self.settings, watch, self.trial, waiting=3, clock=lambda: self.now_s)
 
     def trial(self) -> str:
         self.trials += 1

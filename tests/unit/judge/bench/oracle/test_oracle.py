@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from judge.bench.oracle.oracle import Oracle, why_not
 from judge.bench.oracle.process import OracleProcess, SpareProcess, take_spare
 from judge.bench.oracle.questions import Begin, Question
 from judge.packs.collection.loader import load_pack
+from judge.packs.isolation.messages import receive_answer, send
 from tests.builds import ROOT
 
 PACK = load_pack(ROOT / "challenges" / "vector-add")
@@ -235,3 +237,60 @@ def test_spares_that_fail_are_not_started_for_ever(spare: Callable[[int], SpareP
         kept.wait()
     assert not kept.missing
     assert take_spare(8) is None
+
+
+#: CuPy's name on a machine without a GPU: the device opens, and prints a megabyte whenever it is used again.
+CUPY = """
+import types
+from numpy import *
+import numpy
+asnumpy = numpy.asarray
+fft = numpy.fft
+uses = []
+class Device:
+    def __init__(self, ordinal):
+        if ordinal == 7:
+            raise RuntimeError("no such device")
+    def use(self):
+        uses.append(self)
+        if len(uses) > 1:
+            print("x" * (1 << 20), flush=True)
+cuda = types.SimpleNamespace(Device=Device)
+"""
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[int], OracleProcess]]:
+    (tmp_path / "cupy.py").write_text(CUPY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made: list[OracleProcess] = []
+
+    def start(ordinal: int) -> OracleProcess:
+        made.append(OracleProcess(ordinal, tmp_path / "opening"))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
+
+
+def answer_to_begin(process: OracleProcess, folder: Path) -> Any:
+    folder.mkdir()
+    send(process.channel, Begin(PACK, folder, 0, None, folder))
+    assert process.has_answer(60.0)
+    return receive_answer(process.channel)
+
+
+def test_the_server_says_when_its_gpu_is_open_and_nobody_has_to_read_what_code_prints(
+    start: Callable[[int], OracleProcess], tmp_path: Path
+) -> None:
+    process = start(0)
+    assert process.wait_until_open()
+    word, why = answer_to_begin(process, tmp_path / "pack")
+    assert (word, "AttributeError" in why) == ("unable", True), "the stand-in has no more of CuPy"
+
+
+def test_the_server_answers_that_its_gpu_does_not_open(start: Callable[[int], OracleProcess], tmp_path: Path) -> None:
+    process = start(7)
+    assert not process.wait_until_open()
+    assert answer_to_begin(process, tmp_path / "pack") == ("unable", "RuntimeError: no such device")
