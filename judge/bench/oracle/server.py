@@ -50,7 +50,7 @@ def main(argv: list[str]) -> None:
             raise RuntimeError(problem)
         # Here CuPy keeps what it compiles, and nothing else can be written.
         os.chdir(begin.folder)
-        tempfile.tempdir = str(begin.folder)
+        os.environ["TMPDIR"] = tempfile.tempdir = str(begin.folder)
         answering = Answering(begin)
     except Exception as error:
         send_answer(channel, (UNABLE, problem or f"{type(error).__name__}: {error}"))
