@@ -330,6 +330,8 @@ void emu_observe_store(WarpContext *, uint32_t site, uint32_t mask, const uint64
 void emu_observe_sync(WarpContext *, uint32_t lanes, const uint32_t masks[32]);
 // fence.proxy.tensormap, before emu_observe_fence(): the lanes acquire the maps there; null: they release.
 void emu_observe_map_fence(WarpContext *, uint32_t lanes, const uint64_t maps[32]);
+// fence.proxy.async of shared memory, before emu_observe_fence().
+void emu_observe_async_fence(WarpContext *);
 // A fence; device: for more than the block.
 void emu_observe_fence(WarpContext *, uint32_t scope /* 0: the block, 1: the device, 2: the host, too */);
 
