@@ -296,7 +296,14 @@ private:
                 if (copies) std::fill_n(in_flight_.begin() + offset / 4, site.size / 4, true);
             }
             if (writes && cells == &shared_) async_fences_.write(offset, site.size, !ends_at_once);
+            bool reads_only = is_global && site.order & EMU_READ_ONLY;
             cells->each(offset, site.size, [&](Cell &cell) {
+                if (reads_only && !cell.write.empty()) {
+                    check_.meet({warp, index, lane, at, number_, cell.write, true, false,
+                                 "the read-only cache (ld.global.nc: by __ldg, or const __restrict__) need not have "
+                                 "what the launch itself writes"});
+                    return true;
+                }
                 // What shared memory holds that nobody has written is there by chance.
                 if (may_be_silent && (is_global || !cell.write.empty())) check_.note_store(cell, trace, at, site.size);
                 return met_accesses_.touch({cell, trace, writes, in_flight, warp, index, lane, at});
