@@ -53,7 +53,9 @@ _CPP20 = re.compile(
     r"error: this declaration has no storage class or type specifier\n[ \t]++(?:consteval|constinit)\b|"
     r"error: an operator name must be declared as a function\n.{0,200}?\boperator ?<=>"
 )
-_NO_CPP20 = "Concepts, consteval, constinit and <=> are C++20: the judge compiles C++17 unless the statement says otherwise."
+_NO_CPP20 = (
+    "Concepts, consteval, constinit and <=> are C++20: the judge compiles C++17 unless the statement says otherwise."
+)
 _LINKER = re.compile(r"/usr/(?:bin/ld(?:\.\w++)?+|lib/[\w./+-]*+)")
 
 

@@ -313,7 +313,7 @@ class Explainer:
 
 
 def _is_called_imprecise(wrong: Outcome) -> bool:
-    """Returns whether a wrong answer's message calls it imprecise; not where its small errors have something in common."""
+    """Returns whether a message calls the answer imprecise: not where its small errors have something in common."""
     return wrong.message.startswith(IMPRECISE)
 
 

@@ -53,9 +53,9 @@ def test_a_launch_from_a_kernel_is_refused_in_words_of_the_judge() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        'kernel.cu(6): error: identifier "concept" is undefined\n  template <class F> concept Map = requires(F f) { f(1); };',
-        "kernel.cu(3): error: this declaration has no storage class or type specifier\n  consteval int f() { return 3; }",
-        "kernel.cu(2): error: an operator name must be declared as a function\n  auto operator<=>(const A&) const = default;",
+        'kernel.cu(6): error: identifier "concept" is undefined\n  template <class F> concept Map = requires { 1; };',
+        "kernel.cu(3): error: this declaration has no storage class or type specifier\n  consteval int f();",
+        "kernel.cu(2): error: an operator name must be declared as a function\n  auto operator<=>(const A&) const;",
     ],
 )
 def test_what_is_of_a_later_standard_is_said_to_be(said: str) -> None:
