@@ -44,6 +44,7 @@ class Order(IntFlag):
     CONSTANT = 32
     SYSTEM = 64
     BLOCK = 128
+    READ_ONLY = 256
 
 
 class AtomicForm(IntFlag):
@@ -86,7 +87,7 @@ class EmuSite(ctypes.Structure):
         ("file", ctypes.c_char_p),
         ("line", ctypes.c_uint32),
         ("size", ctypes.c_uint8),
-        ("order", ctypes.c_uint8),
+        ("order", ctypes.c_uint16),
         ("kind", ctypes.c_uint8),
         ("space", ctypes.c_uint8),
         ("block", ctypes.c_uint32),

@@ -41,6 +41,8 @@ def order_of(instruction: Instruction, kind: Access) -> Order:
         order |= Order.BLIND
     if kind is Access.STORE and (instruction.opcode == "cp" or "async" in modifiers):
         order |= Order.LATER
+    if kind is Access.LOAD and "nc" in modifiers:
+        order |= Order.READ_ONLY
     return order
 
 

@@ -43,7 +43,7 @@ enum EmuAccess : uint8_t {
 };
 
 // What an access means to other threads, as bits: how the checks of races and of what nobody wrote understand it.
-enum EmuOrder : uint8_t {
+enum EmuOrder : uint16_t {
     EMU_STRONG = 1,     // atomic, volatile or relaxed: it may meet others that are strong
     EMU_RELEASE = 2,    // what came before is known to whoever reads what it wrote
     EMU_BLIND = 4,      // an atomic that does not care what was there (exch)
@@ -52,6 +52,7 @@ enum EmuOrder : uint8_t {
     EMU_CONSTANT = 32,  // a store of what does not depend on the data: those who set a flag agree on it
     EMU_SYSTEM = 64,    // strong for the host, too: volatile, or of system scope
     EMU_BLOCK = 128,    // strong for its own block only
+    EMU_READ_ONLY = 256,  // a load by a cache that need not see what its launch writes (ld.global.nc)
 };
 
 // What machine code makes of an atomic, as bits: what it costs depends on it.
@@ -81,7 +82,7 @@ struct EmuSite {
     const char *file;  // as in the PTX .file table; "" when compiled without -lineinfo
     uint32_t line;     // 0 when unknown
     uint8_t size;
-    uint8_t order;         // EmuOrder
+    uint16_t order;        // EmuOrder
     uint8_t kind;          // EmuAccess
     uint8_t space;         // EmuSpace
     uint32_t block;        // the basic block that it is in; EMU_NO_BLOCK: none
@@ -330,6 +331,8 @@ void emu_observe_store(WarpContext *, uint32_t site, uint32_t mask, const uint64
 void emu_observe_sync(WarpContext *, uint32_t lanes, const uint32_t masks[32]);
 // fence.proxy.tensormap, before emu_observe_fence(): the lanes acquire the maps there; null: they release.
 void emu_observe_map_fence(WarpContext *, uint32_t lanes, const uint64_t maps[32]);
+// fence.proxy.async of shared memory, before emu_observe_fence().
+void emu_observe_async_fence(WarpContext *);
 // A fence; device: for more than the block.
 void emu_observe_fence(WarpContext *, uint32_t scope /* 0: the block, 1: the device, 2: the host, too */);
 

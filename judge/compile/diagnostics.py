@@ -48,6 +48,14 @@ _LAUNCHED_BY_A_KERNEL = "kernel launch from __device__ or __global__ functions r
 _NO_LAUNCHES = (
     "Kernels of a submission cannot launch kernels: the judge compiles without -rdc=true. Launch them from solve()."
 )
+_CPP20 = re.compile(
+    r'error: identifier "(?:concept|requires)" is undefined|'
+    r"error: this declaration has no storage class or type specifier\n[ \t]++(?:consteval|constinit)\b|"
+    r"error: an operator name must be declared as a function\n.{0,200}?\boperator ?<=>"
+)
+_NO_CPP20 = (
+    "Concepts, consteval, constinit and <=> are C++20: the judge compiles C++17 unless the statement says otherwise."
+)
 _LINKER = re.compile(r"/usr/(?:bin/ld(?:\.\w++)?+|lib/[\w./+-]*+)")
 
 
@@ -73,6 +81,8 @@ def readable_log(raw: bytes, *, limit_bytes: int, hidden_folders: tuple[str, ...
     unique = list(dict.fromkeys(part.rstrip() for part in paragraphs if part.strip()))
     if _LAUNCHED_BY_A_KERNEL in text:
         unique.insert(0, _NO_LAUNCHES)
+    if _CPP20.search(text):
+        unique.insert(0, _NO_CPP20)
     if removed := advice(text):
         unique.insert(0, removed)
     return capped("\n\n".join(unique), limit_bytes, truncated=truncated)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from emulator.wording import wording_of
-from judge.check.mismatch import without_questions
+from judge.check.mismatch import IMPRECISE, without_questions
 from judge.compile.artifact import Artifact
 from judge.compile.source_files import own_lines
 from judge.judgement import OF_WHOLE_LAUNCHES, Mismatch
@@ -103,7 +103,7 @@ class Explainer:
         Where a fault of memory was found, such as a race, that explains it.
         """
         mismatch = wrong.mismatch
-        if self._tried_alone or mismatch is None or mismatch.imprecise is not None or wrong.memory_errors:
+        if self._tried_alone or mismatch is None or _is_called_imprecise(wrong) or wrong.memory_errors:
             return False
         self._tried_alone = True
         if self._is_right_now(prepared_case, Watch.RUNS_AHEAD) is not False:
@@ -202,7 +202,7 @@ class Explainer:
         """Returns the first wrong answer with the start of a maximum or minimum that makes it wrong, if one does."""
         mismatch = wrong.mismatch
         quick = self._has_checks and wall_s <= _QUICK_S
-        if mismatch is None or mismatch.imprecise is not None or self._tried_starts or not quick:
+        if mismatch is None or _is_called_imprecise(wrong) or self._tried_starts or not quick:
             return wrong
         self._tried_starts = True
 
@@ -261,7 +261,7 @@ class Explainer:
     def _with_first_wrong_round(self, case: Case, wrong: Outcome) -> Outcome:
         """Returns the first wrong answer with the number of rounds from which on it is wrong, where a case has some."""
         name, fewest, mismatch = self._pack.rounds, self._pack.fewest_rounds, wrong.mismatch
-        if name is None or mismatch is None or mismatch.imprecise is not None or self._counted_rounds:
+        if name is None or mismatch is None or _is_called_imprecise(wrong) or self._counted_rounds:
             return wrong
         most = int(case.variables[name])
         if not self._caller.is_small(case) or most == fewest:
@@ -310,6 +310,11 @@ class Explainer:
             if not _are_equal(outputs, again):
                 return False
         return True
+
+
+def _is_called_imprecise(wrong: Outcome) -> bool:
+    """Returns whether a message calls the answer imprecise: not where its small errors have something in common."""
+    return wrong.message.startswith(IMPRECISE)
 
 
 def _are_equal(some: dict[str, Array], others: dict[str, Array]) -> bool:

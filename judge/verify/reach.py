@@ -1,4 +1,4 @@
-"""Compares the values that a pack allows with those of its cases: sizes, parameters, constraints met with equality.
+"""Compares what a pack allows with its cases: sizes, parameters, constraints met with equality, large outputs.
 
 A kernel that fails only where no case goes is accepted. So an axis has a case on the emulator at each size at which
 kernels go wrong and that is cheap there, its largest one included. What is too dear for the emulator is reached on some
@@ -8,8 +8,10 @@ device, by a case or a benchmark; from half of the largest on it counts as reach
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from judge.packs.form.argument import Argument
 from judge.packs.form.expressions import Constraint, Expression, ExpressionError, Number
 from judge.packs.pack import Axis, Case, Pack, Parameter
 from judge.verify.coverage import MAX_ELEMENTS
@@ -22,6 +24,10 @@ _LIMITS = (1025, 65_537)
 _TWO_LEVELS = 1_048_577
 #: Beyond what a kernel keeps of a row in one block: 58,112 floats in 227 KiB of shared memory, 65,536 in registers.
 _WHOLE = 131_072
+#: More elements of an output than 256 blocks of 256 threads, or a number of 16 bits, count.
+_GRID = 65_537
+#: Sizes that outputs of so many elements may have along an axis.
+_GRID_SIZES = (3, 17, 65, 130, 259, 1025, 4099, 21_847)
 #: What the emulator judges in a moment.
 _CHEAP_ELEMENTS = 1_500_000
 _CHEAP_OPERATIONS = 20e6
@@ -58,6 +64,9 @@ def _unreached(pack: Pack) -> Iterator[tuple[str, str, str]]:
     for constraint in pack.constraints:
         if message := reached.constraint(constraint):
             yield constraint.text, f"constraints ({constraint.text})", message
+    # A vector's largest sizes are those of its axis.
+    if len(pack.axes) > 1 and (message := reached.outputs()):
+        yield "outputs", "cases", message
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +80,7 @@ class _Cost:
         elements = 0
         for argument in pack.arguments:
             if argument.is_pointer:
-                size = 1
-                for extent in argument.shape:
-                    size *= extent.evaluate_int(variables)
-                elements += size
+                elements += _count(argument, variables)
         return cls(elements, float(pack.bench.flops.evaluate(variables)))
 
 
@@ -143,6 +149,33 @@ class _Reached:
                 return f"no case on the emulator {nearest}"
         return ""
 
+    def outputs(self) -> str:
+        """Returns that no case has an output of many elements, though that is cheap; nothing if one has."""
+        outputs = self._pack.outputs
+        most = max((_count(output, case.variables) for output in outputs for case in self._emulated), default=0)
+        if most >= _GRID:
+            return ""
+        for output in outputs:
+            for variables in self._of_many(output):
+                sizes = ", ".join(f"{axis.name} = {variables[axis.name]:,}" for axis in self._pack.axes)
+                return f"no output has more than {most:,} elements on the emulator, where a case of {sizes} is cheap"
+        return ""
+
+    def _of_many(self, output: Argument) -> Iterator[dict[str, Number]]:
+        """Yields variables of cheap cases, in which an output has more elements than a small grid has threads."""
+        extents = set[str]().union(*(extent.names for extent in output.shape))
+        axes = [axis for axis in self._pack.axes if axis.name in extents]
+        for base in self._bases:
+            for pair in itertools.combinations(axes, min(_TIED, len(axes))):
+                for chosen in itertools.product(_GRID_SIZES, repeat=len(pair)):
+                    sizes = {
+                        axis.name: _rounded_up(size, axis.multiple_of) for axis, size in zip(pair, chosen, strict=True)
+                    }
+                    variables = {**base, **sizes}
+                    in_range = all(axis.min <= sizes[axis.name] <= axis.max for axis in pair)
+                    if in_range and self._is_allowed(variables, self._limit) and _count(output, variables) >= _GRID:
+                        yield variables
+
     def _is_cheap(self, name: str, value: Number, elements: int = 0) -> bool:
         """Returns whether some case with this value keeps to the constraints and is cheap on the emulator.
 
@@ -189,6 +222,11 @@ class _Reached:
         except ExpressionError:
             return False
         return 0 < cost.elements <= limit.elements and cost.operations <= limit.operations
+
+
+def _count(argument: Argument, variables: Variables) -> int:
+    """Returns the number of elements. Raises ExpressionError."""
+    return math.prod(extent.evaluate_int(variables) for extent in argument.shape)
 
 
 def _far_from_end(reached: Number, end: Number) -> str:

@@ -6,7 +6,7 @@ from emulator.jit.abi import Space
 from emulator.jit.builder import BITS, LANES, Value
 from emulator.jit.emitter import Emitter
 from emulator.jit.ops.addressing import lane_addresses, resolve_address
-from emulator.jit.ops.observe import observe_fence, observe_map_fence
+from emulator.jit.ops.observe import observe_async_fence, observe_fence, observe_map_fence
 from emulator.jit.ops.registry import emits
 from emulator.jit.warp_context import FUEL, LOCAL, PARAMS, SHARED, SHARED_BYTES, STACK_BYTES
 from emulator.ptx.ir import Instruction, Sink, Vec
@@ -126,5 +126,7 @@ def fence(e: Emitter, i: Instruction) -> None:
         acquires = i.has("acquire")
         maps = lane_addresses(e, resolve_address(e, i.operands[0], Space.GENERIC)) if acquires else None
         observe_map_fence(e, maps)
+    if i.has("proxy") and not i.has("global") and any(each.startswith("async") for each in i.modifiers):
+        observe_async_fence(e)
     observe_fence(e, scope=0 if is_within else 2 if i.has("sys") else 1)
     e.b.line("fence seq_cst")

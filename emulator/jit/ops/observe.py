@@ -54,6 +54,12 @@ def observe_map_fence(e: Emitter, maps: Value | None) -> None:
         e.call("emu_observe_map_fence", "ptr %ctx", f"i32 {e.active_bits().text}", f"ptr {addresses}")
 
 
+def observe_async_fence(e: Emitter) -> None:
+    """Reports a fence between threads and what reads shared memory asynchronously, before ``observe_fence``."""
+    if e.unit.observe:
+        e.call("emu_observe_async_fence", "ptr %ctx")
+
+
 def observe_fence(e: Emitter, *, scope: int) -> None:
     """Reports a fence; ``scope`` is 0 for the block, 1 for the device, 2 for the system."""
     if e.unit.observe:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks/async_fences.h"
 #include "checks/map_fences.h"
 #include "checks/met_accesses.h"
 #include "exec/block.h"
@@ -26,6 +27,7 @@ public:
           clocks_(block.launch.threads_per_block()),
           met_accesses_(check, clocks_, *block.launch.kernel),
           map_fences_(check),
+          async_fences_(block.warp(0).shared_bytes),
           shared_((block.warp(0).shared_bytes + 3) / 4),
           kernel_(*block.launch.kernel),
           is_in_cluster_(block.launch.cluster_size() > 1),
@@ -40,6 +42,7 @@ public:
         number_ = number;
         met_accesses_.start(number);
         map_fences_.start();
+        async_fences_.start();
         clocks_.start();
         shared_.clear();
         std::fill(in_flight_.begin(), in_flight_.end(), false);
@@ -177,6 +180,23 @@ public:
         look_at(warp, index, lanes, address, true);
     }
 
+    void fence_async(const WarpContext &) override { async_fences_.fence(); }
+
+    void read_async(const WarpContext &warp, uint32_t index, uint32_t lane, uint64_t address, uint32_t size) override {
+        if (!is_own_shared(warp, address)) return;
+        check_.settle();
+        uint64_t shared = reinterpret_cast<uint64_t>(warp.shared);
+        async_fences_.read(address - shared, size, [&](uint64_t offset) {
+            shared_.each(offset, 4, [&](Cell &cell) {
+                if (cell.write.empty()) return false;
+                check_.meet({warp, index, lane, shared + offset, number_, cell.write, true, false,
+                             "no fence.proxy.async stands between the two: what reads asynchronously may find what was "
+                             "there before"});
+                return true;
+            });
+        });
+    }
+
     void fence_maps(const WarpContext &warp, uint32_t lanes, const uint64_t *maps) override {
         check_.settle();
         if (maps) return each_address(lanes, maps, [&](uint64_t map) { map_fences_.acquire(map); });
@@ -275,7 +295,15 @@ private:
                 in_flight = is_in_flight(offset, site.size);
                 if (copies) std::fill_n(in_flight_.begin() + offset / 4, site.size / 4, true);
             }
+            if (writes && cells == &shared_) async_fences_.write(offset, site.size, !ends_at_once);
+            bool reads_only = is_global && site.order & EMU_READ_ONLY;
             cells->each(offset, site.size, [&](Cell &cell) {
+                if (reads_only && !cell.write.empty()) {
+                    check_.meet({warp, index, lane, at, number_, cell.write, true, false,
+                                 "the read-only cache (ld.global.nc: by __ldg, or const __restrict__) need not have "
+                                 "what the launch itself writes"});
+                    return true;
+                }
                 // What shared memory holds that nobody has written is there by chance.
                 if (may_be_silent && (is_global || !cell.write.empty())) check_.note_store(cell, trace, at, site.size);
                 return met_accesses_.touch({cell, trace, writes, in_flight, warp, index, lane, at});
@@ -346,6 +374,7 @@ private:
     BlockClocks clocks_;
     MetAccesses met_accesses_;
     MapFences map_fences_;
+    AsyncFences async_fences_;
     Cells shared_;
     RaceCheck::SharedOfBlock *known_to_others_;
     std::vector<bool>

@@ -26,6 +26,10 @@ void tell(WarpContext *warp, uint32_t lane, const BulkAccess &access) {
     for (auto &observer : warp->block->observers) observer->bulk(*warp, lane, access);
 }
 
+void tell_read(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, uint32_t size) {
+    for (auto &observer : warp->block->observers) observer->read_async(*warp, site, lane, address, size);
+}
+
 void refuse_copy(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, cudaError_t error,
                  const std::string &reason) {
     Fault fault = fault_at({warp, &warp->kernel->sites[site], lane, address});

@@ -21,6 +21,9 @@ bool may_access(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t addres
 // Observers hear of the access.
 void tell(WarpContext *warp, uint32_t lane, const BulkAccess &access);
 
+// Observers hear that shared memory will be read there.
+void tell_read(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, uint32_t size);
+
 // Ends the launch with `error`, for `reason`.
 void refuse_copy(WarpContext *warp, uint32_t site, uint32_t lane, uint64_t address, cudaError_t error,
                  const std::string &reason);

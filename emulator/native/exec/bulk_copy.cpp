@@ -136,6 +136,7 @@ void emu_bulk_load(WarpContext *warp, uint32_t load_site, uint32_t store_site, u
         auto *bytes = reinterpret_cast<const uint8_t *>(from[l]);
         copy.image.assign(bytes, bytes + size[l]);
         bool is_shared = warp->block->cluster().owner(from[l]) != nullptr;
+        if (is_shared) tell_read(warp, load_site, l, from[l], size[l]);
         tell(warp, l, {load_site, from[l], size[l], is_shared ? BulkStage::shared_read_ends : BulkStage::global_read});
         copy_to_shared(warp, l, std::move(copy), to[l], mbarrier[l], blocks);
     }
@@ -165,6 +166,7 @@ void emu_bulk_store(WarpContext *warp, uint32_t load_site, uint32_t store_site, 
         copy.runs.push_back({to[l], 0, size[l]});
         copy.code = code;
         tell(warp, l, {store_site, to[l], size[l], BulkStage::global_write});
+        tell_read(warp, load_site, l, from[l], size[l]);
         warp->block->cluster().copies.issue_store(std::move(copy));
     }
 }

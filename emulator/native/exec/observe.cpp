@@ -144,6 +144,10 @@ __attribute__((visibility("default"))) void emu_observe_map_fence(WarpContext *w
     for (auto &observer : warp->block->observers) observer->fence_maps(*warp, lanes, maps);
 }
 
+__attribute__((visibility("default"))) void emu_observe_async_fence(WarpContext *warp) {
+    for (auto &observer : warp->block->observers) observer->fence_async(*warp);
+}
+
 __attribute__((visibility("default"))) void emu_observe_fence(WarpContext *warp, uint32_t scope) {
     if (scope == 2) warp->block->launch.meets_host = true;
     for (auto &observer : warp->block->observers) observer->fence(*warp, scope != 0);

@@ -85,6 +85,11 @@ public:
     virtual void bulk(const WarpContext &, uint32_t lane, const BulkAccess &);
     // fence.proxy.tensormap: lanes acquire the maps at these addresses; null: they release what they know of.
     virtual void fence_maps(const WarpContext &, uint32_t /*lanes*/, const uint64_t * /*maps*/) {}
+    // fence.proxy.async: what was written to shared memory before it may be read asynchronously behind it.
+    virtual void fence_async(const WarpContext &) {}
+    // The lane issues what will read shared memory there asynchronously: a bulk copy, or a product of its warpgroup.
+    virtual void read_async(const WarpContext &, uint32_t /*site*/, uint32_t /*lane*/, uint64_t /*address*/,
+                            uint32_t /*size*/) {}
     // The lane issues a copy through the tensor map at this address.
     virtual void use_map(const WarpContext &, uint32_t /*site*/, uint32_t /*lane*/, uint64_t /*map*/) {}
     // Another block of the cluster writes to this one's shared memory.

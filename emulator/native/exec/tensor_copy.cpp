@@ -224,6 +224,7 @@ void emu_tensor_store(WarpContext *warp, uint32_t map_site, uint32_t load_site, 
             size,        map->swizzle};
         copy.runs = std::move(runs);
         if (operation != ~0u) copy.code = operation | type << 4;
+        tell_read(warp, load_site, l, from[l], size);
         warp->block->cluster().copies.issue_store(std::move(copy));
     }
 }

@@ -6,6 +6,7 @@
 
 #include "checks/faults.h"
 #include "exec/block.h"
+#include "exec/bulk_access.h"
 #include "exec/fragment.h"
 #include "exec/half.h"
 #include "exec/scheduler.h"
@@ -221,6 +222,7 @@ void product(WarpContext *warp, uint32_t site, const Order &it, const uint32_t *
         }
     }
     if (keeps_pieces) {
+        for (uint64_t piece : reader.pieces) tell_read(warp, site, 0, piece, chunk);
         WarpgroupProducts &products = warp->block->products(warp->warp_id);
         products.pending.push_back({site, products.group, std::move(reader.pieces)});
     }

@@ -102,6 +102,27 @@ def test_a_stage_that_is_overwritten_while_it_is_read(tmp_path: Path) -> None:
     assert any(read in text for text in _messages(run))
 
 
+@pytest.mark.parametrize(
+    ("name", "defined", "write", "read"),
+    [
+        ("copy_pipeline", (), "factor * tile[s][i]", '"r"(address_of(result))'),
+        ("wgmma_gemm", ("TOUCHES",), "*word = *word", None),
+    ],
+)
+def test_what_threads_wrote_is_read_asynchronously_without_a_fence(
+    tmp_path: Path, name: str, defined: tuple[str, ...], write: str, read: str | None
+) -> None:
+    right = _examine(tmp_path, name, *defined)
+    assert (right.exit_code, right.stdout, right.kinds) == (0, "PASS\n", [])
+
+    wrong = _examine(tmp_path, name, *defined, "NO_PROXY_FENCE")
+    (message,) = _messages(wrong)
+    assert message.startswith("race on shared memory")
+    assert f"writes at {PROGRAMS}/{name}.cu:{_line_of(name, write)}, and no fence.proxy.async stands between" in message
+    if read:
+        assert f"at {PROGRAMS}/{name}.cu:{_line_of(name, read)} in " in message
+
+
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_numbers_that_a_block_sends_itself(tmp_path: Path, seed: int | None) -> None:
     run = _examine(tmp_path, "async_stores", "ITSELF", options=() if seed is None else ("--schedule", str(seed)))

@@ -60,6 +60,17 @@ def test_a_sum_of_atomics_is_read_before_all_have_added(device: Device, build: B
     assert lines_of(race) == {LINES["adds"], LINES["sum read"]}
 
 
+def test_the_read_only_cache_need_not_have_what_its_launch_wrote(device: Device, build: Build) -> None:
+    out, _ = checked(device).array(129, np.int32, label="out")
+
+    assert build("races").run_reads_by_read_only_cache(out) == 0
+
+    race = only(device)
+    assert (race.kind, race.allocation) == ("race on global memory", "out")
+    assert lines_of(race) == {LINES["write that it need not see"], LINES["read-only load"]}
+    assert "the read-only cache (ld.global.nc: by __ldg, or const __restrict__) need not have" in race.message
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_missing_barrier(device: Device, build: Build, seed: int | None) -> None:

@@ -50,6 +50,21 @@ def test_a_launch_from_a_kernel_is_refused_in_words_of_the_judge() -> None:
     assert "kernel.cu(2): error:" in log
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        'kernel.cu(6): error: identifier "concept" is undefined\n  template <class F> concept Map = requires { 1; };',
+        "kernel.cu(3): error: this declaration has no storage class or type specifier\n  consteval int f();",
+        "kernel.cu(2): error: an operator name must be declared as a function\n  auto operator<=>(const A&) const;",
+    ],
+)
+def test_what_is_of_a_later_standard_is_said_to_be(said: str) -> None:
+    assert readable_log(said.encode(), limit_bytes=1000).startswith("Concepts, consteval, constinit and <=> are C++20")
+    other = said.replace("concept", "conceit").replace("requires", "inquires").replace("consteval", "const_int")
+    other = other.replace("<=>", "<")
+    assert "C++20" not in readable_log(other.encode(), limit_bytes=1000)
+
+
 def test_a_cut_is_announced() -> None:
     text = "\n".join(f"line {number}" for number in range(100))
     cut = capped(text, 120)

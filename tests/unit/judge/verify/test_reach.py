@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from judge.packs.collection.loader import load_pack
 from judge.verify import Severity
 from judge.verify.reach import check_reach
+from tests.builds import ROOT
 
 Edit = Callable[..., Path]
 
@@ -86,3 +88,16 @@ def test_a_reason_makes_it_a_note(edit: Edit) -> None:
     assert findings["axes.N"].severity is Severity.NOTE
     assert findings["axes.N"].message.endswith("but: the reference takes minutes")
     assert findings["unreached.M"].severity is Severity.WARNING
+
+
+def test_some_output_has_more_elements_than_a_small_grid_has_threads() -> None:
+    pack = load_pack(ROOT / "challenges" / "jacobi-2d")
+    assert "cases" not in {finding.key for finding in check_reach(pack)}
+    fewer = dataclasses.replace(pack, cases=tuple(case for case in pack.cases if case.id != "many-outputs"))
+    (finding,) = check_reach(fewer)
+    assert (finding.key, finding.severity) == ("cases", Severity.ERROR)
+    assert finding.message.startswith(
+        "no output has more than 49,152 elements on the emulator, where a case of rows = "
+    )
+    waived = dataclasses.replace(fewer, unreached={"outputs": "each takes seconds"})
+    assert [found.severity for found in check_reach(waived)] == [Severity.NOTE]

@@ -59,7 +59,9 @@ __global__ void scale(const __grid_constant__ CUtensorMap from, float *to, int t
 #endif
         for (int i = threadIdx.x; i < rows_of_tile * columns; i += workers) result[i] = factor * tile[s][i];
         arrive(&empty[s]);
+#ifndef NO_PROXY_FENCE
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
         asm volatile("bar.sync 1, %0;" ::"n"(workers) : "memory");
         if (threadIdx.x == 0) {
             asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to + t * rows_of_tile * columns),

@@ -64,6 +64,14 @@ __global__ void gemm(const __grid_constant__ CUtensorMap a, const __grid_constan
         int s = step % stages;
         if (threadIdx.x == 0 && step + 1 < steps) fetch(step + 1);
         wait(&full[s], step / stages & 1);
+#ifdef TOUCHES
+        volatile auto *word = reinterpret_cast<volatile uint32_t *>(left[s]) + threadIdx.x;
+        *word = *word + 0;
+#ifndef NO_PROXY_FENCE
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+        __syncthreads();
+#endif
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
         for (int i = 0; i < tile / 16; ++i) multiply(d, descriptor(left[s]) + 2 * i, descriptor(right[s]) + 2 * i);
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");

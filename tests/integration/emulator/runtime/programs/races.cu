@@ -45,6 +45,12 @@ __global__ void sum_read_too_soon(int* out) {
     if (threadIdx.x == 40) *out = sum;  // sum read
 }
 
+__global__ void reads_by_read_only_cache(int* out) {
+    out[threadIdx.x] = threadIdx.x;  // write that it need not see
+    __syncthreads();
+    out[64 + threadIdx.x] = __ldg(out + 63 - threadIdx.x) + __ldg(out + 128);  // read-only load
+}
+
 __global__ void plain_counter(int* counter) {
     int old = *counter;  // counter read
     *counter = old + 1;  // counter write
@@ -285,6 +291,7 @@ RUN(counts_that_nobody_awaits, (int* data, int* count), <<<4, 32>>>(data, count)
 RUN(last_block_too_early, (const float* in, float* partial, float* out, unsigned* ticket), <<<8, 64>>>(in, partial, out, ticket))
 RUN(flag_without_fence, (int* data, int* flag, int* out), <<<2, 1>>>(data, flag, out))
 RUN(sum_read_too_soon, (int* out), <<<1, 64>>>(out))
+RUN(reads_by_read_only_cache, (int* out), <<<1, 64>>>(out))
 RUN(uninitialized_tile, (float* out), <<<1, 96>>>(out))
 RUN(uninitialized_part, (float* out), <<<1, 32>>>(out))
 RUN(reads_past, (int* out, int how), <<<1, 64>>>(out, how))
