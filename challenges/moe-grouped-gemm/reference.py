@@ -6,10 +6,13 @@ _RANDOM_ROWS = 40
 _SUSPICIOUS_ROWS = 24
 
 
-def make_inputs(rng, num_tokens, num_experts, **_):
+def make_inputs(rng, num_tokens, num_experts, popular, **_):
     # Some experts are popular, some have no token at all.
     shares = rng.exponential(size=int(num_experts)) * (rng.random(int(num_experts)) < 0.8) + 1e-9
-    experts = rng.choice(int(num_experts), int(num_tokens), p=shares / shares.sum())
+    shares *= (1 - popular) / shares.sum()
+    if popular:
+        shares[rng.integers(0, num_experts)] += popular
+    experts = rng.choice(int(num_experts), int(num_tokens), p=shares)
     counts = np.bincount(experts, minlength=int(num_experts))
     return {"offsets": np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)}
 

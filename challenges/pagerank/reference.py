@@ -3,16 +3,19 @@
 import numpy as np
 
 
-def make_inputs(rng, N, E, damping, iterations, dangling, ring):
+def make_inputs(rng, N, E, damping, iterations, dangling, ring, hub):
     if ring:
         return _ring(rng, N, E)
     # Some pages link to nobody, and some are linked to far more often than others.
     linking = rng.permutation(N)[: max(1, round(N * (1 - dangling)))]
     sources = linking[rng.integers(0, linking.size, E)].astype(np.int32)
     # The squares of evenly spread numbers gather near zero: ends of rows lie closer there.
-    ends = np.sort((rng.random(N - 1) ** 2 * (E + 1)).astype(np.int64))
+    spread = E - int(hub * E)
+    ends = np.sort((rng.random(N - 1) ** 2 * (spread + 1)).astype(np.int64))
+    offsets = np.concatenate([[0], ends, [spread]])
+    offsets[int(rng.integers(0, N)) + 1 :] += E - spread
     return {
-        "row_offsets": np.concatenate([[0], ends, [E]]).astype(np.int32),
+        "row_offsets": offsets.astype(np.int32),
         "sources": sources,
         "out_degrees": np.bincount(sources, minlength=N).astype(np.int32),
     }

@@ -11,6 +11,18 @@ _NEAR = 2e-5
 _SCALED = 4 * 2.0**-24
 
 
+def make_inputs(rng, batch, vocab_size, k, distance, **_):
+    logits = rng.normal(0, 2.5, (batch, vocab_size)).astype(np.float32)
+    if distance:
+        for row in logits:
+            largest = np.argpartition(row, vocab_size - k)[vocab_size - k :]
+            places = rng.integers(0, vocab_size - distance * (k - 1)) + distance * np.arange(k)
+            # What stood there goes to where the largest were; a place that has one of them already is left as it is.
+            free, moved = np.setdiff1d(places, largest), np.setdiff1d(largest, places)
+            row[free], row[moved] = row[moved], row[free]
+    return {"logits": logits}
+
+
 def _chunks(logits):
     step = max(1, _CHUNK // logits.shape[1])
     return (slice(start, min(start + step, len(logits))) for start in range(0, len(logits), step))
