@@ -157,9 +157,9 @@ def watched(watch: Stopwatch) -> Iterator[None]:
         session.Session._request = _measured(watch, name_of, original)  # type: ignore[method-assign]
         begun: Any = Oracle.__init__
 
-        def begin(oracle: Oracle, *arguments: Any) -> None:
+        def begin(oracle: Oracle, *arguments: Any, **keywords: Any) -> None:
             watch.oracles.append(oracle)
-            begun(oracle, *arguments)
+            begun(oracle, *arguments, **keywords)
 
         restore.callback(setattr, Oracle, "__init__", begun)
         setattr(Oracle, "__init__", begin)  # noqa: B010

@@ -60,7 +60,7 @@ def warm(gpu: DeviceInfo, judge_settings: JudgeSettings) -> Iterator[WarmPool]:
     problems: list[str] = []
     pool = warm_runners(BUILTIN_BACKENDS.of("cuda"), gpu, judge_settings, 3, problems.append)
     deadline = time.monotonic() + 60
-    while pool.ready < 3:
+    while not pool.is_full:
         assert time.monotonic() < deadline, problems
         time.sleep(0.05)
     yield pool
