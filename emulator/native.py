@@ -45,7 +45,8 @@ def _portable() -> CxxLibrary:
         LIBRARY,
         _SOURCES,
         flags=_FLAGS,
-        link=(f"-Wl,-soname,{LIBRARY}", "-Wl,-z,now"),
+        # A thread that ends destroys its objects by code of the library.
+        link=(f"-Wl,-soname,{LIBRARY}", "-Wl,-z,now", "-Wl,-z,nodelete"),
         exports="libcudart.map",
         generated=((native_header.PATH, native_header.native_header()),),
         unit_bytes=80 << 10,
