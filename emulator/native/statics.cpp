@@ -1,6 +1,6 @@
 // Objects of this library with static storage are never destroyed, and those of a thread only where the thread ends by
-// itself. A program may leave by exit() on one thread while others launch, or while code is being made for them, and its
-// own destructors may still call the runtime: exit() destroys the calling thread's objects before all others.
+// itself. A program may leave by exit() on one thread while others launch, or while code is being made for them, and
+// its own destructors may still call the runtime: exit() destroys the calling thread's objects before all others.
 
 #include <pthread.h>
 
