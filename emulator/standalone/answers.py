@@ -164,7 +164,7 @@ def _kernel_bytes(number: int, kernel: TieredKernel) -> bytes:
     out.each(d.parameters, lambda to, it: to.numbers("I", it.offset))
     out.each(d.parameters, lambda to, it: to.numbers("I", it.size))
     out.each(list(files), lambda to, file: to.text(file))
-    out.each(d.sites, lambda to, it: to.numbers("II4B6I", files[it.file], *it.numbers))
+    out.each(d.sites, lambda to, it: to.numbers("IIBH2B6I", files[it.file], *it.numbers))
     out.each(d.block_lines, lambda to, it: to.numbers("II", files[it.file], it.line))
     out.each(d.shared_arrays, lambda to, it: to.text(it.name).numbers("II", it.offset, it.size))
     out.each(d.symbols, lambda to, name: to.text(name))

@@ -13,7 +13,9 @@ namespace emu {
 // Plain forms of what an EmuKernel points to, as they come over the socket: files are named by number.
 struct PlainSite {
     uint32_t file, line;
-    uint8_t size, order, kind, space;
+    uint8_t size;
+    uint16_t order;
+    uint8_t kind, space;
     uint32_t block, atomic_form, shared_begin, shared_end, element_size, copied;
 };
 
