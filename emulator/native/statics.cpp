@@ -25,7 +25,7 @@ void destroy_all(void *last) {
 }
 
 pthread_key_t make_key() {
-    pthread_key_t key;
+    pthread_key_t key = ~pthread_key_t{0};  // stays none where there are no more: then nothing is destroyed
     pthread_key_create(&key, destroy_all);
     return key;
 }

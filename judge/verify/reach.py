@@ -26,7 +26,7 @@ _TWO_LEVELS = 1_048_577
 _WHOLE = 131_072
 #: More elements of an output than 256 blocks of 256 threads, or a number of 16 bits, count.
 _GRID = 65_537
-#: Sizes that outputs of so many elements may have along an axis.
+#: The sizes along an axis from which a case with ``_GRID`` elements is put together.
 _GRID_SIZES = (3, 17, 65, 130, 259, 1025, 4099, 21_847)
 #: What the emulator judges in a moment.
 _CHEAP_ELEMENTS = 1_500_000

@@ -4,7 +4,6 @@
 // Any of the block's threads counts, so that a fence which comes too early for others is not missed.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,9 +17,9 @@ public:
     void fence() { ++fences_; }
     // A thread writes there; copies from elsewhere, by the proxy itself, do not count.
     void write(uint64_t offset, uint32_t size, bool by_proxy) {
-        uint64_t end = std::min<uint64_t>(words_.size(), (offset + size + 3) / 4);
-        std::fill(words_.begin() + static_cast<long>(offset / 4), words_.begin() + static_cast<long>(end),
-                  by_proxy ? 0 : fences_);
+        for (uint64_t word = offset / 4; word < words_.size() && 4 * word < offset + size; ++word) {
+            words_[word] = by_proxy ? 0 : fences_;
+        }
     }
     // The proxy reads there: calls `miss(offset)` for the first word that threads have written since the last fence.
     template <class Miss>

@@ -27,7 +27,9 @@ LEAST_MEMORY_BYTES = 16 << 30
 
 
 class Oracle:
-    """The process for one pack on one GPU. Comes up in the background; the calling thread must outlive it.
+    """The process for one pack on one GPU: the spare one, or one that comes up in the background.
+
+    The calling thread must outlive it.
 
     What it cannot do, or not fast enough, is written to files of the pack's folder, so that nobody starts it again.
     """

@@ -166,6 +166,6 @@ _spares: dict[int, SpareProcess] = {}
 
 
 def take_spare(ordinal: int) -> OracleProcess | None:
-    """Returns a process that is up on this GPU, which then belongs to the caller, or None."""
+    """Returns the spare process of this GPU, up or about to be, which then belongs to the caller; None without one."""
     spare = _spares.get(ordinal)
     return None if spare is None else spare.take()

@@ -20,8 +20,8 @@ from tests.builds import ROOT
 
 PACK = load_pack(ROOT / "challenges" / "vector-add")
 QUESTION = Question(PACK.cases[0], {}, {}, {})
-#: A process that sends what it is told to: a number of seconds to wait, and answers. Its GPU opens at once, unless it
-#: is number 9, which never does, or number 8, which fails.
+#: A process that follows STEPS: it waits for a number of seconds, receives a question or sends an answer. GPU 9 never
+#: opens, GPU 8 fails, every other GPU opens at once.
 SERVER = """
 import os, socket, sys, time
 from judge.packs.isolation.messages import receive_trusted, send_answer
