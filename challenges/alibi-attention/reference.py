@@ -11,18 +11,19 @@ _SUSPICIOUS_ROWS = 40
 def _head(q, k, v, bias, *, exact):
     """(outputs, magnitudes or None) of some queries of a head, in the type of ``q``."""
     scale = q.dtype.type(1 / np.sqrt(q.shape[1]))
-    scores = q @ k.T
-    scores *= scale
-    scores += bias
+    products = q @ k.T
+    products *= scale
+    scores = products + bias
     distance = scores.max(axis=1, keepdims=True) - scores
     weights = np.exp(-distance)
     weights /= weights.sum(axis=1, keepdims=True)
     outputs = weights @ v
     if not exact:
         return outputs, None
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    doubt = np.abs(q) @ np.abs(k).T * scale
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    doubt = np.maximum(np.abs(q) @ np.abs(k).T * scale, 0.25 * np.sqrt(q.shape[1]) * np.abs(products))
     doubt += distance
     doubt += 2.0 * np.abs(bias)
     weights *= 6.0 + doubt

@@ -29,10 +29,12 @@ def _gradients(Q, K, V, dO, *, with_magnitudes):
         values["dK"] += slopes.T @ q[rows] * scale
         if not with_magnitudes:
             continue
-        # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-        # that is the relative error of a weight, and its average that of the denominator. One accumulator for the
-        # denominator has the standard error u sqrt(N) / 4 besides.
-        relative = 6.0 + distance + q_sizes[rows] @ k_sizes.T * scale
+        # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+        # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative
+        # error of a weight, and its average that of the denominator. One accumulator for the denominator has the
+        # standard error u sqrt(N) / 4 besides.
+        products = np.maximum(q_sizes[rows] @ k_sizes.T * scale, 0.25 * np.sqrt(q.shape[1]) * np.abs(scores))
+        relative = 6.0 + distance + products
         relative += (weights * relative).sum(axis=1, keepdims=True) + 0.5 * np.sqrt(len(k))
         sizes = g_sizes[rows] @ v_sizes.T
         off = weights * (relative * np.abs(toward) + sizes)

@@ -18,9 +18,11 @@ def _rows(queries, keys, values, *, with_magnitude):
     outputs = weights @ values
     if not with_magnitude:
         return outputs, None
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    weights *= 6.0 + distance + np.abs(queries) @ np.abs(keys).T / width
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    doubt = np.maximum(np.abs(queries) @ np.abs(keys).T / width, 0.25 * width * np.abs(scores))
+    weights *= 6.0 + distance + doubt
     return outputs, weights @ np.abs(values) + weights.sum(axis=1, keepdims=True) * np.abs(outputs)
 
 

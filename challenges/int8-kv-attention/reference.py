@@ -23,9 +23,10 @@ def _head(q, keys, values, k_scale, v_scale):
     distance = scores.max() - scores
     weights = np.exp(-distance)
     weights /= weights.sum()
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    doubts = weights * (8.0 + distance + sizes)
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    doubts = weights * (8.0 + distance + np.maximum(sizes, 0.25 * np.sqrt(len(q)) * np.abs(scores)))
     outputs, doubt = np.zeros(len(q)), np.zeros(len(q))
     for start in range(0, len(keys), _CHUNK):
         rows = slice(start, start + _CHUNK)

@@ -21,9 +21,11 @@ def _head(q, k, v, visible, *, exact):
     outputs = weights @ v
     if not exact:
         return outputs, None
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    doubt = np.abs(q) @ np.abs(k).T * scale
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    size = np.where(visible, np.abs(scores), 0.0)
+    doubt = np.maximum(np.abs(q) @ np.abs(k).T * scale, 0.25 * np.sqrt(q.shape[1]) * size)
     doubt += np.where(visible, distance, 0.0)
     weights *= 6.0 + doubt
     return outputs, weights @ np.abs(v) + weights.sum(axis=1, keepdims=True) * np.abs(outputs)

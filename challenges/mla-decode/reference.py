@@ -13,9 +13,11 @@ def _sequence(q_latent, q_rope, latents, ropes, scale):
     weights = np.exp(-distance)
     weights /= weights.sum(axis=1, keepdims=True)
     outputs = weights @ latents
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    doubts = weights * (6.0 + distance + sizes)
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    length = q_latent.shape[1] + q_rope.shape[1]
+    doubts = weights * (6.0 + distance + np.maximum(sizes, 0.25 * np.sqrt(length) * np.abs(scores)))
     return outputs, doubts @ latent_sizes + doubts.sum(axis=1, keepdims=True) * np.abs(outputs)
 
 

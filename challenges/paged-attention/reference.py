@@ -28,9 +28,10 @@ def _heads(q, keys, values):
     distance = scores.max(axis=1, keepdims=True) - scores
     weights = np.exp(-distance)
     weights /= weights.sum(axis=1, keepdims=True)
-    # A score is off by about u times the sum of its absolute products, its exponential by u (distance + 3) besides;
-    # that is the relative error of a weight, and its average that of the denominator.
-    doubts = weights * (6.0 + distance + sizes)
+    # A score is off by about u times the sum of its absolute products, or by u sqrt(d) / 4 times itself where one
+    # accumulator adds d products of one sign; its exponential by u (distance + 3) besides. That is the relative error
+    # of a weight, and its average that of the denominator.
+    doubts = weights * (6.0 + distance + np.maximum(sizes, 0.25 * np.sqrt(q.shape[1]) * np.abs(scores)))
     of_denominator = doubts.sum(axis=1, keepdims=True)
     doubts = doubts.astype(np.float32)
     outputs, magnitudes = np.zeros((2, *q.shape))
