@@ -183,7 +183,10 @@ def _hidden(most: Sequence[int], arrays: int) -> list[tuple[int, ...]]:
             # The small ones take turns, so that no axis has only a few sizes.
             small = [_SMALL[(i + place) % max(axes, 3)] for i in range(axes)]
             rows.append((*small[:place], large, *small[place + 1 :]))
-    for place, end in enumerate(ends):
+    # The longest first axis beside a second that gives an array more elements than a grid has blocks in y.
+    beside = next((small for small in _SMALL[1:] if small * ends[0] >= _GRID), _SMALL[1])
+    rows.append((ends[0], beside, *_SMALL[2:axes]))
+    for place, end in enumerate(ends[1:], 1):
         rows.append((*_SMALL[:place], end, *_SMALL[place + 1 : axes]))
     return [*rows, (*_MIXED, *_SMALL[4:])[:axes]]
 
