@@ -21,12 +21,14 @@ from typing import Any
 import numpy as np
 
 from emulator.replay.recording import Transfers
+from judge.check.mismatch import without_questions
 from judge.compile.artifact import Artifact
 from judge.judgement import Mismatch
 from judge.packs.data.inputs import make_inputs
 from judge.packs.judging import Checker, make_checker
 from judge.packs.pack import Case, Pack
 from judge.supervisor.case_report import first_mismatch
+from judge.supervisor.explainer import LEFT_BEHIND
 from judge.supervisor.factory import SessionFactory
 from judge.supervisor.layout import Array, lay_out
 from judge.supervisor.process import RequestRefused, RunnerEnded
@@ -68,6 +70,17 @@ class ReplayedCall:
     transfers: Transfers = field(default_factory=Transfers)
     #: What the submission uses that no replay has: nothing is known of its time then, and nothing speaks against it.
     uncountable: str = ""
+    #: The outcome of the submission's own second call where that is wrong as well, and ``outcome`` is not AC.
+    second: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The recording of a submission's two calls, and what its second call left."""
+
+    claim: RecordingClaim
+    record: CallRecord
+    outputs: dict[str, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +126,16 @@ class EmulatorReplayer:
         with ExitStack() as ending:
             ending.callback(prepared.replayer.finish)
             try:
-                claim = self._record(prepared)
+                recorded = self._record(prepared)
             finally:
                 # In the background: its memory is given back while the other one replays.
                 ending.callback(self._ahead.submit(prepared.recorder.finish).result)
-            return ReplayedCall(claim) if isinstance(claim, Outcome) else self._replay(prepared, claim)
+            if isinstance(recorded, Outcome):
+                return ReplayedCall(recorded)
+            call = self._replay(prepared, recorded.claim)
+            if call.outcome.verdict is not Verdict.TIMING_NOT_TRUSTED:
+                return call
+            return dataclasses.replace(call, second=self._wrong_second(prepared, recorded))
 
     def _start(self, case: Case) -> _Prepared:
         return _Prepared(
@@ -133,21 +151,30 @@ class EmulatorReplayer:
         inputs = make_inputs(self._pack, case, self._seed)
         return inputs, make_checker(self._pack, case, inputs)
 
-    def _record(self, prepared: _Prepared) -> RecordingClaim | Outcome:
+    def _record(self, prepared: _Prepared) -> _Recorded | Outcome:
         """Returns the recording of the first two calls, or the outcome if there is none."""
         session = prepared.recorder
         try:
             session.load_recorded(self._artifact)
             for inputs in (prepared.first, prepared.second):
-                record, _ = self._call(session, prepared.case, inputs.result(), Watch.NOTHING)
+                record, outputs = self._call(session, prepared.case, inputs.result(), Watch.NOTHING)
                 outcome = self._outcome(record, lambda: None)
                 if outcome.verdict is not Verdict.ACCEPTED:
                     return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
-            return RecordingClaim.unpack(session.take_recording())
+            return _Recorded(RecordingClaim.unpack(session.take_recording()), record, outputs)
         except FrameError as error:
             return _not_replayable(str(error))
         except (RequestRefused, RunnerEnded) as stopped:
             return self._stopped(session, stopped)
+
+    def _wrong_second(self, prepared: _Prepared, recorded: _Recorded) -> Outcome | None:
+        """Returns the outcome of the submission's own second call if its outputs are wrong."""
+        inputs = prepared.second.result()
+        check = make_checker(self._pack, prepared.case, inputs)
+        outcome = self._outcome(recorded.record, lambda: first_mismatch(check, recorded.outputs))
+        if outcome.mismatch is None:
+            return None
+        return dataclasses.replace(outcome, message=f"{LEFT_BEHIND}; {without_questions(outcome.message)}")
 
     def _replay(self, prepared: _Prepared, claim: RecordingClaim) -> ReplayedCall:
         """Replays the calls: the first with the inputs that it had, the second with others if it can have others."""

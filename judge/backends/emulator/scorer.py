@@ -68,7 +68,7 @@ class ModelledScorer:
 
         If the replay is not right, the submission's own run decides. If that is right, it is accepted without a time
         where a replay cannot have what it uses. Otherwise the call is replayed once more before its time is not
-        trusted, or the answer is wrong because of a race.
+        trusted, or the answer is wrong: because of a race, or because of what the first call left in the process.
         """
         call = self._replays.judge(case)
         if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
@@ -84,6 +84,8 @@ class ModelledScorer:
                 if race is not None:
                     wrong = f"its outputs depend on the order of warps and blocks: {race.message}"
                     return case_judgement(case, Outcome(Verdict.WRONG_ANSWER, wrong), call.wall_s), call
+            if call.second is not None:
+                return case_judgement(case, call.second, call.wall_s), call
         return case_judgement(case, call.outcome, call.wall_s), call
 
     def _model(self, case: Case, call: ReplayedCall) -> TimedCase | str:
