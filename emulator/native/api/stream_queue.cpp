@@ -1,6 +1,7 @@
 #include "api/stream_queue.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
@@ -37,7 +38,8 @@ struct Queue {
     std::list<Pending> pending;
     std::condition_variable_any has_pending;
     TaskClock known_to_host;
-    TaskClock given, heard;  // see host_goes_on() and host_hears(); empty when the host has waited for all
+    std::atomic<size_t> waiting{0};  // the size of `pending`, for whoever must not wait for the mutex
+    TaskClock given, heard;          // see host_goes_on() and host_hears(); empty when the host has waited for all
     uint64_t host_steps = 0;
 };
 
@@ -105,6 +107,7 @@ cudaError_t carry_out(const TaskPointer &task, const Work &work) {
 void run(std::list<Pending>::iterator chosen) {
     Pending taken = std::move(*chosen);
     queue().pending.erase(chosen);
+    --queue().waiting;
     carry_out(taken.task, taken.work);  // its error is the context's
 }
 
@@ -143,16 +146,14 @@ cudaError_t enqueue(TaskPointer task, Work work) {
     std::lock_guard lock(queue().mutex);
     if (!defers_work()) return carry_out(task, work);
     queue().pending.push_back({std::move(task), std::move(work)});
+    ++queue().waiting;
     ++enqueued;
     queue().has_pending.notify_one();
     if (queue().pending.size() > max_pending) run(queue().pending.begin());
     return cudaSuccess;
 }
 
-size_t pending_work() {
-    std::unique_lock lock(queue().mutex, std::try_to_lock);
-    return lock ? queue().pending.size() : 0;
-}
+size_t pending_work() { return queue().waiting; }
 
 void drain(const TaskClock &clock) { drain_within(&clock); }
 

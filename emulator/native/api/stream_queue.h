@@ -15,7 +15,7 @@ using Work = std::function<cudaError_t()>;
 // Whether work waits in queues.
 bool defers_work();
 
-// How much work waits in queues; 0 while another thread carries some out.
+// How much work waits in queues, without what another thread carries out just now.
 size_t pending_work();
 
 // Carries out `work` when its turn comes.

@@ -96,8 +96,10 @@ __attribute__((constructor)) void join_session() {
 // After the program's own destructors, which may free memory.
 __attribute__((destructor)) void end_session() {
     if (folder.empty() || !used) return;
+    // First: what nobody waits for begins by itself in time.
+    size_t count = pending_work();
     report_leaks();
-    if (size_t count = pending_work())
+    if (count)
         report().add_unchecked("work of streams that had not begun when the program ended (" + std::to_string(count) +
                                "): it did not wait for them");
     report().end_regularly();
