@@ -85,7 +85,7 @@ def try_kernel_mutants(
         return
     quick = dataclasses.replace(pack, limits=PackLimits(min(_WALL_S, pack.limits.wall_s), pack.limits.memory_mib))
     trials = [_prepare(pack, case, _FIRST_SEED) for case in sorted(cases, key=lambda case: _elements(pack, case))]
-    further = _further_cases(pack, cases)
+    further = further_cases(pack, cases)
     backend = BUILTIN_BACKENDS.of(device.kind)
     with backend.hold(device, settings, cancelled=lambda: False) as threads:
         every = (*cases, *(case for case, _ in further))
@@ -245,14 +245,19 @@ def _prepare(pack: Pack, case: Case, seed: int) -> _Trial:
     return _Trial(name, case, inputs, make_checker(pack, case, inputs))
 
 
-def _further_cases(pack: Pack, cases: Sequence[Case]) -> list[tuple[Case, int]]:
-    """Returns cases of other sizes within what the pack allows, and seeds for them."""
+def further_cases(pack: Pack, cases: Sequence[Case]) -> list[tuple[Case, int]]:
+    """Returns cases of other sizes within what the pack allows, and seeds for them.
+
+    A ``fixed`` axis keeps its size, since the values of the case may depend on it.
+    """
     stream = random.Random(pack.slug)  # noqa: S311 (the same each time)
     found: list[tuple[Case, int]] = []
     for attempt in range(20 * _TRIALS):
         base = stream.choice(cases)
-        axes = {}
+        axes = dict(base.axes)
         for axis in pack.axes:
+            if axis.fixed:
+                continue
             largest = max(axis.min, min(axis.max, 2 * max(case.axes[axis.name] for case in cases)))
             size = min(stream.randint(axis.min, largest), stream.randint(axis.min, largest))
             axes[axis.name] = max(axis.min, size - size % axis.multiple_of)

@@ -1,4 +1,3 @@
-// expect: case=equal-parts
 // Blocks add what they have to the result, in half precision.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
