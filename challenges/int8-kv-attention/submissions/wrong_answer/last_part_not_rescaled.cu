@@ -1,4 +1,3 @@
-// expect: case=rising-scores
 // A warp for each head goes through the cache in parts of 32 positions. Where the maximum rises in the last part, which
 // is no whole one, it rescales the sum of the weights and forgets the weighted sum of values.
 #include <cuda_runtime.h>
