@@ -3,7 +3,8 @@
 The submission makes two calls in a fresh process, which records what it asks of the device. The recording is a claim,
 since both share that process. A second process, which never loads the submission, repeats the recorded launches and
 copies with the device code of the compiled library. The outputs of the second call must be right, and the score is
-computed from its counts: as on a GPU, what a program sets up or tries out in its first call is not timed.
+computed from its counts: as on a GPU, what a program sets up or tries out in its first call is not timed. The outputs of
+the submission's own two calls must be right as well, so that an answer which a few inputs share is found out.
 
 If the second call copied nothing back to the host, the host's part cannot depend on what its buffers hold. The second
 process then gets inputs for it that the first has never seen, so that an answer computed on the host is wrong.
@@ -12,6 +13,7 @@ process then gets inputs for it that the first has never seen, so that an answer
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -70,17 +72,16 @@ class ReplayedCall:
     transfers: Transfers = field(default_factory=Transfers)
     #: What the submission uses that no replay has: nothing is known of its time then, and nothing speaks against it.
     uncountable: str = ""
-    #: The outcome of the submission's own second call where that is wrong as well, and ``outcome`` is not AC.
-    second: Outcome | None = None
+    #: The outcome of the first of the submission's own calls that is wrong, whatever ``outcome`` is.
+    wrong: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """The recording of a submission's two calls, and what its second call left."""
+    """The recording of a submission's two calls, and these with their outputs."""
 
     claim: RecordingClaim
-    record: CallRecord
-    outputs: dict[str, Array]
+    calls: tuple[tuple[CallRecord, dict[str, Array]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ class _Prepared:
     first: Future[dict[str, Any]]
     second: Future[dict[str, Any]]
     unseen: Future[tuple[dict[str, Any], Checker]]
+    #: Of the first and the second.
+    checks: tuple[Future[Checker], Future[Checker]]
 
 
 class EmulatorReplayer:
@@ -133,18 +136,24 @@ class EmulatorReplayer:
             if isinstance(recorded, Outcome):
                 return ReplayedCall(recorded)
             call = self._replay(prepared, recorded.claim)
-            if call.outcome.verdict is not Verdict.TIMING_NOT_TRUSTED:
-                return call
-            return dataclasses.replace(call, second=self._wrong_second(prepared, recorded))
+            return dataclasses.replace(call, wrong=self._wrong_call(prepared, recorded))
 
     def _start(self, case: Case) -> _Prepared:
+        first = self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _FIRST_SEED)
+        second = self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _OTHER_SEED)
+        unseen = self._ahead.submit(self._unseen, case)
+
+        def checker(inputs: Future[dict[str, Any]]) -> Checker:
+            return make_checker(self._pack, case, inputs.result())
+
         return _Prepared(
             case,
             recorder=self._factory.start(),
             replayer=self._factory.start(),
-            first=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _FIRST_SEED),
-            second=self._ahead.submit(make_inputs, self._pack, case, self._seed ^ _OTHER_SEED),
-            unseen=self._ahead.submit(self._unseen, case),
+            first=first,
+            second=second,
+            unseen=unseen,
+            checks=(self._ahead.submit(checker, first), self._ahead.submit(checker, second)),
         )
 
     def _unseen(self, case: Case) -> tuple[dict[str, Any], Checker]:
@@ -154,6 +163,7 @@ class EmulatorReplayer:
     def _record(self, prepared: _Prepared) -> _Recorded | Outcome:
         """Returns the recording of the first two calls, or the outcome if there is none."""
         session = prepared.recorder
+        calls = []
         try:
             session.load_recorded(self._artifact)
             for inputs in (prepared.first, prepared.second):
@@ -161,20 +171,36 @@ class EmulatorReplayer:
                 outcome = self._outcome(record, lambda: None)
                 if outcome.verdict is not Verdict.ACCEPTED:
                     return outcome if outcome.verdict in _LIMITS else _not_replayable(outcome.message)
-            return _Recorded(RecordingClaim.unpack(session.take_recording()), record, outputs)
+                calls.append((record, outputs))
+            return _Recorded(RecordingClaim.unpack(session.take_recording()), tuple(calls))
         except FrameError as error:
             return _not_replayable(str(error))
         except (RequestRefused, RunnerEnded) as stopped:
             return self._stopped(session, stopped)
 
-    def _wrong_second(self, prepared: _Prepared, recorded: _Recorded) -> Outcome | None:
-        """Returns the outcome of the submission's own second call if its outputs are wrong."""
-        inputs = prepared.second.result()
-        check = make_checker(self._pack, prepared.case, inputs)
-        outcome = self._outcome(recorded.record, lambda: first_mismatch(check, recorded.outputs))
-        if outcome.mismatch is None:
-            return None
-        return dataclasses.replace(outcome, message=f"{LEFT_BEHIND}; {without_questions(outcome.message)}")
+    def _wrong_call(self, prepared: _Prepared, recorded: _Recorded) -> Outcome | None:
+        """Returns the outcome of the first of the submission's own calls whose outputs are wrong."""
+        for number, ((record, outputs), ready) in enumerate(zip(recorded.calls, prepared.checks, strict=True)):
+            check = ready.result()
+            outcome = self._outcome(record, functools.partial(first_mismatch, check, outputs))
+            if outcome.verdict is Verdict.ACCEPTED:
+                continue
+            if number > 0 and self._is_right_alone(prepared.case, prepared.second.result(), check):
+                return dataclasses.replace(outcome, message=f"{LEFT_BEHIND}; {without_questions(outcome.message)}")
+            return outcome
+        return None
+
+    def _is_right_alone(self, case: Case, inputs: dict[str, Any], check: Checker) -> bool:
+        """Returns whether a call is right in a process that makes no other one."""
+        session = self._factory.start()
+        try:
+            session.load(self._artifact)
+            record, outputs = self._call(session, case, inputs, Watch.NOTHING)
+        except (RequestRefused, RunnerEnded):
+            return False
+        finally:
+            session.finish()
+        return self._outcome(record, lambda: first_mismatch(check, outputs)).verdict is Verdict.ACCEPTED
 
     def _replay(self, prepared: _Prepared, claim: RecordingClaim) -> ReplayedCall:
         """Replays the calls: the first with the inputs that it had, the second with others if it can have others."""
@@ -183,7 +209,7 @@ class EmulatorReplayer:
             transfers = Transfers(*session.load_replay(self._artifact, claim.pack()).transfers)
             inputs, check = prepared.unseen.result()
             if transfers.tells_the_host or not self._same_scalars(inputs, recorded):
-                inputs, check = recorded, make_checker(self._pack, case, recorded)
+                inputs, check = recorded, prepared.checks[1].result()
             record, _ = self._call(session, case, prepared.first.result(), Watch.NOTHING)
             outcome = self._outcome(record, lambda: None)
             if outcome.verdict is Verdict.ACCEPTED:

@@ -66,27 +66,26 @@ class ModelledScorer:
     def _judge(self, case: Case) -> tuple[CaseJudgement, ReplayedCall]:
         """Judges the replay of the call.
 
-        If the replay is not right, the submission's own run decides. If that is right, it is accepted without a time
-        where a replay cannot have what it uses. Otherwise the call is replayed once more before its time is not
-        trusted, or the answer is wrong: because of a race, or because of what the first call left in the process.
+        If the replay is not right, or a call that it was recorded from, the submission's own run decides. If that is
+        right, it is accepted without a time where a replay cannot have what it uses. Otherwise a call that was right
+        is replayed once more before its time is not trusted. A wrong call is wrong because of a race, or as it says.
         """
         call = self._replays.judge(case)
-        if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
+        if _is_doubtful(call):
             for answer in self._job.case_runner.judge_cases([case]):
                 if answer.judgement.verdict is not Verdict.ACCEPTED:
                     return answer.judgement, call
-                if call.uncountable:
+                if call.uncountable and call.wrong is None:
                     return dataclasses.replace(answer.judgement, message=f"no time: {call.uncountable}"), call
-            call = self._replays.judge(case)
-        if call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED:
+            if call.wrong is None:
+                call = self._replays.judge(case)
+        if _is_doubtful(call):
             for answer in self._job.case_runner.judge_cases([case], Watch.CHECKS):
                 race = next((fault for fault in answer.judgement.memory_errors if fault.other is not None), None)
                 if race is not None:
                     wrong = f"its outputs depend on the order of warps and blocks: {race.message}"
                     return case_judgement(case, Outcome(Verdict.WRONG_ANSWER, wrong), call.wall_s), call
-            if call.second is not None:
-                return case_judgement(case, call.second, call.wall_s), call
-        return case_judgement(case, call.outcome, call.wall_s), call
+        return case_judgement(case, call.wrong or call.outcome, call.wall_s), call
 
     def _model(self, case: Case, call: ReplayedCall) -> TimedCase | str:
         """Returns the modelled time of an accepted call, or why it is not believed."""
@@ -106,6 +105,11 @@ class ModelledScorer:
         return doubt or TimedCase(
             case, ((modelled.seconds,),), modelled_roofline_s(job.pack, case, gpu), details=modelled.details
         )
+
+
+def _is_doubtful(call: ReplayedCall) -> bool:
+    """Returns whether the submission's own run has to decide."""
+    return call.wrong is not None or call.outcome.verdict is Verdict.TIMING_NOT_TRUSTED
 
 
 def _without_interpreter(transfers: Transfers, launches: int) -> Transfers:
