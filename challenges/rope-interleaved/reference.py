@@ -19,8 +19,9 @@ def _rows(x, positions, width, theta, scale):
     # some for each pair before where frequencies are powers of the second one; the outputs move with it as far as the
     # pair is long.
     lengths = np.abs(pairs).sum(axis=-1, keepdims=True)
-    exponents = np.log(np.float64(theta)) * 2.0 * np.arange(width // 2) / width
-    doubt = lengths * (4.0 + angles * (6.0 + np.maximum(2.0 * exponents, 3.0 * np.arange(width // 2))))[:, None, :, None]
+    numbers = np.arange(width // 2)
+    exponents = np.log(np.float64(theta)) * 2.0 * numbers / width
+    doubt = lengths * (4.0 + angles * (6.0 + np.maximum(2.0 * exponents, 3.0 * numbers)))[:, None, :, None]
     return outputs.reshape(x.shape), np.broadcast_to(doubt, outputs.shape).reshape(x.shape)
 
 
