@@ -32,9 +32,10 @@ def _rows(x, statistics, gamma, beta, count):
     x = x.astype(np.float64)
     scale = gamma / np.sqrt(variance)
     centred = (x - mean) * scale
-    # Sums of N numbers, one after another, are off by some sqrt(N) / 3 roundoffs of their absolute mean. A variance
-    # found as the mean of the squares less the square of the mean loses so much more as those are larger than it.
-    growth = 8.0 + 0.75 * np.sqrt(count)
+    # Sums of N numbers, one after another, have a standard error of sqrt(N) / 4 roundoffs of their absolute mean, and
+    # with thousands of them some are off by five times that. A variance found as the mean of the squares less the
+    # square of the mean loses so much more as those are larger than it.
+    growth = 8.0 + 1.5 * np.sqrt(count)
     doubt = (np.abs(x) + growth * size) * np.abs(scale)
     doubt += growth * (1.0 + mean * mean / variance) * np.abs(centred)
     doubt += 2.0 * np.abs(beta)

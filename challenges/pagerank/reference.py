@@ -2,6 +2,9 @@
 
 import numpy as np
 
+#: So many numbers one accumulator may get.
+_SERIAL = 65536
+
 
 def make_inputs(rng, N, E, damping, iterations, dangling, ring, hub):
     if ring:
@@ -47,3 +50,31 @@ def reference(row_offsets, sources, out_degrees, damping, iterations, N, E, rank
         # reduceat would give a page without links to it the link behind.
         ranks[filled] += damping * np.add.reduceat(shares[sources], row_offsets[filled])
     return ranks
+
+
+def magnitude(row_offsets, sources, out_degrees, damping, iterations, N, E, ranks=None):
+    ranks = reference(row_offsets, sources, out_degrees, damping, iterations, N, E)
+    return ranks * _sizes(row_offsets, out_degrees, float(damping), int(iterations))
+
+
+def _sizes(row_offsets, out_degrees, damping, iterations):
+    """How far ranks may be off beside what sums of N lose, in relation to themselves.
+
+    Many pages have the same rank, and one accumulator that adds n equal numbers loses up to n u / 4 of them, as each
+    addition rounds the same way: a twelfth of n here, which the tolerance triples. What pages without links spread is
+    one such sum, and each round passes on what the one before lost.
+    """
+    dangling = np.count_nonzero(out_degrees == 0)
+    spread = damping * dangling / len(out_degrees)
+    share = spread / (1.0 - damping + spread) if spread else 0.0
+    passed_on = sum(share**step for step in range(1, iterations + 1))
+    links = int(np.diff(row_offsets).max())
+    return 1.0 + (min(links, _SERIAL) + min(dangling, _SERIAL) * passed_on) / 12.0
+
+
+def spot_check(rng, inputs, outputs):
+    """Everything, from one computation of the ranks."""
+    inputs = {name: np.asarray(value) for name, value in inputs.items()}
+    ranks = reference(**inputs)
+    sizes = _sizes(inputs["row_offsets"], inputs["out_degrees"], float(inputs["damping"]), int(inputs["iterations"]))
+    return {"ranks": (np.arange(len(ranks)), ranks, ranks * sizes)}

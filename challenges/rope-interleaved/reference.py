@@ -15,11 +15,13 @@ def _rows(x, positions, width, theta, scale):
     outputs = np.empty(pairs.shape)
     outputs[..., 0] = pairs[..., 0] * cos - pairs[..., 1] * sin
     outputs[..., 1] = pairs[..., 0] * sin + pairs[..., 1] * cos
-    # An angle is off by a few roundoffs, of a power whose exponent is rounded as well and of products with it; the
-    # outputs move with it as far as the pair is long.
+    # An angle is off by a few roundoffs, of a power whose exponent is rounded as well and of products with it, or by
+    # some for each pair before where frequencies are powers of the second one; the outputs move with it as far as the
+    # pair is long.
     lengths = np.abs(pairs).sum(axis=-1, keepdims=True)
-    exponents = np.log(np.float64(theta)) * 2.0 * np.arange(width // 2) / width
-    doubt = lengths * (4.0 + angles * (6.0 + 2.0 * exponents))[:, None, :, None]
+    numbers = np.arange(width // 2)
+    exponents = np.log(np.float64(theta)) * 2.0 * numbers / width
+    doubt = lengths * (4.0 + angles * (6.0 + np.maximum(2.0 * exponents, 3.0 * numbers)))[:, None, :, None]
     return outputs.reshape(x.shape), np.broadcast_to(doubt, outputs.shape).reshape(x.shape)
 
 

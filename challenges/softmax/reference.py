@@ -55,8 +55,9 @@ def _softmax(values, denominator):
 
 
 def _magnitude(values, softmax, denominator):
-    # An exponential of an argument a is off by about u (|a| + 3). So is the denominator's, in the mean: the factor.
-    return softmax * (3.0 + np.abs(values - denominator[0]))
+    # An exponential of an argument a is off by about u (|a| + 3); a kernel that keeps the logarithm of the denominator
+    # takes it off the argument. So is the denominator's, in the mean: the factor.
+    return softmax * (3.0 + np.abs(values - denominator[0]) + np.log(denominator[1]))
 
 
 def reference(input, output=None, N=None):

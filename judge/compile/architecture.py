@@ -44,18 +44,29 @@ def specific_architecture(arch: str) -> str:
     return f"{arch}a" if number.isdigit() and int(number) >= _FIRST_SPECIFIC else arch
 
 
-#: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``, and what CUTLASS and
-#: CuTe name after it.
+#: What only sources for Hopper say: clusters, tensor maps, mbarriers that count bytes, ``wgmma``, dependent launches,
+#: what CUTLASS and CuTe name after it, and code that an older architecture leaves out.
 _HOPPER = re.compile(
     rb"wgmma|setmaxnreg|elect\.sync|\bcp\.(?:reduce\.)?async\.bulk|mbarrier\.(?:try_wait|expect_tx|arrive\.expect_tx)"
     rb"|barrier\.cluster|%n?cluster(?:id|_n?cta(?:id|rank))\b|\bmapa\.|__cluster_|\bthis_cluster\s*\(|CUtensorMap|cuda::ptx"
-    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|\bSm90\b|\bSM90_"
+    rb"|cudaLaunchAttributeClusterDimension|cp_async_bulk|\bSm90\b|\bSM90_|\bgriddepcontrol\b"
+    rb"|\bcuda(?:GridDependencySynchronize|TriggerProgrammaticLaunchCompletion)\b|\bstmatrix\.|::\s*cluster_group\b"
+    rb"|\b__CUDA_ARCH__\s*>=?\s*(?:89|90)0\b"
+)
+#: How compilers say that an architecture has no such instruction, or a header that it has no such function.
+_LACKING = re.compile(
+    r"requires \.target sm_|_is_not_supported_before_SM_|no instance of overloaded function \"atomic\w+\""
 )
 
 
 def needs_hopper(source: bytes) -> bool:
     """Returns whether a source names an instruction or a function that only Hopper has."""
     return _HOPPER.search(source) is not None
+
+
+def lacks_instructions(log: str) -> bool:
+    """Returns whether a build failed since the source uses what a later architecture may have."""
+    return _LACKING.search(log) is not None
 
 
 def ptxas_architecture(arch: str) -> str:

@@ -13,7 +13,7 @@ import time
 
 from judge.compile import cache
 from judge.compile.adapter import Adapter
-from judge.compile.architecture import nvcc_flags
+from judge.compile.architecture import lacks_instructions, nvcc_flags
 from judge.compile.artifact import Artifact
 from judge.compile.challenge import Challenge
 from judge.compile.compiler_jail import require_work
@@ -49,9 +49,20 @@ def build_submission(
     A ``recorded`` program records what it asks of the CUDA runtime (``recorder.cpp``). Raises InternalError
     (ToolchainMissing, JailUnavailable) where the source is not at fault.
     """
+    arch = architecture_for(source, target)
+    report, artifact = _build_for(arch, source, pack, target, settings, recorded=recorded)
+    if report.ok or target.specific in ("", arch) or not lacks_instructions(report.log):
+        return report, artifact
+    again, artifact = _build_for(target.specific, source, pack, target, settings, recorded=recorded)
+    return dataclasses.replace(again, wall_s=report.wall_s + again.wall_s), artifact
+
+
+def _build_for(
+    arch: str, source: bytes, pack: Challenge, target: Target, settings: JudgeSettings, *, recorded: bool
+) -> tuple[BuildReport, Artifact | None]:
     started_s = time.monotonic()
     problem = check_source(source, limit_bytes=settings.build.source_bytes, signature=pack.signature_text)
-    target = Target(target.kind, architecture_for(source, target))
+    target = Target(target.kind, arch)
     headers = headers_for(source)
     problem = problem or check_files(source) or unmet(source, target.arch) or missing_headers(source)
     if problem is not None:

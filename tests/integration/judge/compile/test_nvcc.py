@@ -66,6 +66,24 @@ def test_a_plain_kernel_exports_only_solve(settings: JudgeSettings) -> None:
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        'asm("red.global.add.v2.f32 [%0], {%1, %1};" ::"l"(p), "f"(1.0f));',
+        "atomicAdd(reinterpret_cast<float2*>(p), make_float2(1.0f, 2.0f));",
+        "cooperative_groups::cluster_group::sync();",
+    ],
+)
+def test_what_only_a_later_architecture_has_is_compiled_for_it(statement: str, settings: JudgeSettings) -> None:
+    later = f"#include <cooperative_groups.h>\n__global__ void later(float* p) {{ {statement} }}\n" + PLAIN
+    report, artifact = build(later, settings, Target("emulator", "compute_80", "compute_90a"))
+    assert report.ok, report.log
+    assert artifact is not None
+    assert artifact.target == Target("emulator", "compute_90a")
+    report, _ = build(later, settings)
+    assert not report.ok
+
+
+@pytest.mark.parametrize(
     ("definition", "extern_c"),
     [
         ("void solve(const float* input, float* output, int N) ", False),

@@ -54,6 +54,8 @@ def test_a_gpu_without_a_compute_capability_is_refused() -> None:
         b"auto cluster = cg::this_cluster();",
         b"__global__ void __cluster_dims__(2) k();",
         b"void k(const __grid_constant__ CUtensorMap map);",
+        b"cudaGridDependencySynchronize();",
+        b"#if __CUDA_ARCH__ >= 900",
     ],
 )
 def test_sources_for_hopper(source: bytes) -> None:
@@ -67,6 +69,7 @@ def test_sources_for_hopper(source: bytes) -> None:
         b"int this_cluster = i %clusters;",
         b"cluster_group[mapa] = cluster_dims;",
         b"cuda::barrier<cuda::thread_scope_block> bar;",
+        b"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800",
     ],
 )
 def test_other_sources(source: bytes) -> None:
