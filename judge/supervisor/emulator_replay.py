@@ -3,8 +3,8 @@
 The submission makes two calls in a fresh process, which records what it asks of the device. The recording is a claim,
 since both share that process. A second process, which never loads the submission, repeats the recorded launches and
 copies with the device code of the compiled library. The outputs of the second call must be right, and the score is
-computed from its counts: as on a GPU, what a program sets up or tries out in its first call is not timed. The outputs of
-the submission's own two calls must be right as well, so that an answer which a few inputs share is found out.
+computed from its counts: as on a GPU, what a program sets up or tries out in its first call is not timed. The outputs
+of the submission's own two calls must be right as well, so that an answer which a few inputs share is found out.
 
 If the second call copied nothing back to the host, the host's part cannot depend on what its buffers hold. The second
 process then gets inputs for it that the first has never seen, so that an answer computed on the host is wrong.
