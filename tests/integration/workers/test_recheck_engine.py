@@ -13,7 +13,7 @@ from store.boards.rechecks import find_recheck
 from store.devices import upsert_device
 from store.models import RecheckRequest
 from tests.fake_judge import GPU, FakeArtifact, FakeJudge
-from tests.integration.test_rechecking import CLEAN, OF_HOPPER, RACY
+from tests.integration.test_rechecking import CLEAN, OF_BLACKWELL, RACY
 from tests.integration.workers.conftest import MakeFleet
 from workers.context import WorkerContext, make_context
 from workers.judging import PipelineJudge
@@ -38,7 +38,7 @@ def test_the_emulator_finds_what_a_gpu_hides(make_fleet: MakeFleet, packs: dict[
     context = make_context(fleet.settings, judge=WithFakeGpu(fleet.settings.judge_settings()), packs={pack.slug: pack})
     with context.sessions.begin() as session:
         upsert_device(session, GPU, now=context.clock())
-    sources = (RACY % "if (step > 32) __syncthreads();", CLEAN, OF_HOPPER)
+    sources = (RACY % "if (step > 32) __syncthreads();", CLEAN, OF_BLACKWELL)
     sent = [fleet.submit(source, device_key=GPU.key, pack=pack, ring_bell=False) for source in sources]
     for _ in sent:
         assert build_or_help_one(context)

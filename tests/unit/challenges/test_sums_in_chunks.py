@@ -58,8 +58,9 @@ def softmax_of(values: Vector) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.
     """With the magnitude, as the definitions have them."""
     distance = values.max() - values.astype(np.float64)
     weights = np.exp(-distance)
-    weights /= weights.sum()
-    return weights, weights * (3 + distance)
+    total = weights.sum()
+    weights /= total
+    return weights, weights * (3 + distance + np.log(total))
 
 
 @pytest.mark.usefixtures("small_chunks")
