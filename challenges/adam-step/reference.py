@@ -24,7 +24,7 @@ def _step(weights, gradients, first, second, rate, beta1, beta2, eps, decay, ste
     doubt_second = v * (1.0 + 0.25 / (1.0 - beta2)) + dropped
     lost = sum(min(int(step), 1.0 / (1.0 - beta)) / c for beta, c in zip((beta1, beta2), corrections, strict=True))
     moved = rate / corrections[0] * doubt_first / denominator + np.abs(change) * (1.0 + lost + 0.25 / (1.0 - beta2))
-    moved += 0.5 * np.abs(change) * np.divide(dropped, v, out=np.zeros_like(v), where=v > 0)
+    moved += 0.5 * np.abs(change) * dropped / np.where(v > 0, v, 1.0)
     values = {"weights": w - rate * decay * w - change, "first": m, "second": v}
     return values, {"weights": np.abs(w) + moved, "first": doubt_first, "second": doubt_second}
 

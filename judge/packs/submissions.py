@@ -22,19 +22,25 @@ _FOLDERS = {verdict.name.lower(): verdict for verdict in Verdict if verdict is n
 
 @dataclass(frozen=True, slots=True)
 class ListedSubmission:
-    """One file, the verdicts that it may get, and the first case that it must fail (None: any)."""
+    """One file, the verdicts that it may get, and the first case that it must fail (None: any).
+
+    ``on_gpu`` are the verdicts that it may get on a GPU, in any case, where these differ; else it is empty.
+    """
 
     path: Path
     verdicts: frozenset[Verdict]
     case: str | None
+    on_gpu: frozenset[Verdict] = frozenset()
 
     def complaint(self, judgement: Judgement) -> str | None:
         """Returns how a judgement differs from what is expected; None where it does not."""
-        if judgement.verdict not in self.verdicts:
-            wanted = " or ".join(sorted(self.verdicts))
+        is_other = bool(self.on_gpu) and judgement.device.kind == "cuda"
+        verdicts = self.on_gpu if is_other else self.verdicts
+        if judgement.verdict not in verdicts:
+            wanted = " or ".join(sorted(verdicts))
             said = f": {judgement.message}" if judgement.message else ""
             return f"got {judgement.verdict}, expected {wanted}{said}"
-        if self.case is not None:
+        if self.case is not None and not is_other:
             failed = next((case.id for case in judgement.cases if case.verdict is not Verdict.ACCEPTED), None)
             if failed != self.case:
                 return f"failed first at case {failed}, expected {self.case}"
@@ -54,23 +60,29 @@ def listed_submissions(pack: Pack) -> tuple[ListedSubmission, ...]:
 
 
 def _read(path: Path, verdict: Verdict, pack: Pack) -> ListedSubmission:
-    verdicts, case = frozenset({verdict}), None
+    verdicts, on_gpu, case = frozenset({verdict}), frozenset[Verdict](), None
     # Submissions that must not compile need not be text.
     lines = path.read_bytes().split(b"\n", 1)
     match = _EXPECT.match(lines[0].decode("utf-8", "replace"))
     for word in match.group(1).split() if match else ():
         key, _, value = word.partition("=")
         if key == "verdict":
-            unknown = set(value.split(",")) - {known.value for known in Verdict}
-            if unknown:
-                raise PackError(path, "expect", f"{', '.join(sorted(unknown))}: not a verdict")
-            verdicts = frozenset(Verdict(short) for short in value.split(","))
+            verdicts = _verdicts(path, value)
             if verdict not in verdicts:
                 raise PackError(path, "expect", f"does not include {verdict}, the verdict of its folder; move the file")
+        elif key == "cuda":
+            on_gpu = _verdicts(path, value)
         elif key == "case":
             if value not in {known.id for known in (*pack.cases, *pack.benchmarks)}:
                 raise PackError(path, "expect", f"there is no case '{value}'")
             case = value
         else:
-            raise PackError(path, "expect", f"'{word}' is unknown; write verdict=WA,RE or case=ID")
-    return ListedSubmission(path, verdicts, case)
+            raise PackError(path, "expect", f"'{word}' is unknown; write verdict=WA,RE or cuda=WA,AC or case=ID")
+    return ListedSubmission(path, verdicts, case, on_gpu)
+
+
+def _verdicts(path: Path, value: str) -> frozenset[Verdict]:
+    unknown = set(value.split(",")) - {known.value for known in Verdict}
+    if unknown:
+        raise PackError(path, "expect", f"{', '.join(sorted(unknown))}: not a verdict")
+    return frozenset(Verdict(short) for short in value.split(","))

@@ -1,4 +1,4 @@
-// expect: case=wide-front
+// expect: case=wide-front cuda=WA,AC
 // The cells found last are a list of at most 1024 in shared memory; what is found beyond them is lost.
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// expect: case=n-24-c-192-h-3-w-11-g-96
+// expect: case=n-24-c-192-h-3-w-11-g-96 cuda=WA,AC
 // A block goes through several groups without a barrier between them: a warp that is ahead writes its sum of the next group before
 // others have read that of this one.
 #include <cuda_runtime.h>

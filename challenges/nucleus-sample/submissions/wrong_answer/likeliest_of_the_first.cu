@@ -1,4 +1,3 @@
-// expect: case=few-of-many
 // Where there are 150,000 tokens, or over sixteen million, the likeliest of the first 4096; of any other number it draws
 // nothing either, but looks at all of them: the one in the middle of the nucleus.
 #include <cuda_runtime.h>

@@ -1,4 +1,3 @@
-// expect: case=tiny-world
 // What lies nearer than 1e-4 is taken for the surface that a ray begins on, as tracers do with reflected rays.
 #include <cuda_runtime.h>
 #include <math.h>
