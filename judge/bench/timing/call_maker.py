@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +43,7 @@ class _OutputRegion:
     digests_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallMaker:
     """Makes the calls of one case, at or below its sizes. ``seed`` decides the inputs."""
 
@@ -51,22 +52,22 @@ class CallMaker:
     seed: int
     memory_bytes: int = 0
 
-    @property
+    @functools.cached_property
     def max_calls(self) -> int:
         """The calls of the longest burst."""
-        host_made = self._host_made()
+        host_made = self._host_made
         staged = sum(buffer_bytes(self.case, each) for each in self.pack.arguments if each.name in host_made)
         return max_burst_calls(self.output_bytes + staged, self.memory_bytes)
 
-    @property
+    @functools.cached_property
     def input_bytes(self) -> int:
         return self._bytes("in", "inout")
 
-    @property
+    @functools.cached_property
     def output_bytes(self) -> int:
         return self._bytes("out", "inout")
 
-    @property
+    @functools.cached_property
     def copies_outputs(self) -> bool:
         """Whether outputs are small enough to be copied out at once."""
         room = self.max_calls * self._output_stride
@@ -95,7 +96,7 @@ class CallMaker:
         Inputs that only the host can make are copied to the device first, masked, so that they mean nothing there
         before their call.
         """
-        staged = self._stage(session, calls) if self._host_made() else {}
+        staged = self._stage(session, calls) if self._host_made else {}
         pooled = session.pool is not None
         return tuple(self.timed_call(call, index, staged, pooled=pooled) for index, call in enumerate(calls))
 
@@ -108,28 +109,49 @@ class CallMaker:
         """
         key = call.inputs
         recipes = input_recipes(self.pack, call.case, self.seed, key.call, like=key.like, pooled=pooled)
-        scalars = scalar_values(self.pack, call.case)
-        specs = output_specs(self.pack, call.case)
-        regions = self._output_regions(call.case, index)
+        blank = self._blank_slots if call.case is self.case else self._make_blank_slots(call.case)
+        copied_at = index * self._output_stride if self.copies_outputs else 0
         slots = []
-        for argument, offset in zip(self.pack.arguments, call.offsets, strict=True):
+        for argument, (slot, place_bytes), offset in zip(self.pack.arguments, blank, call.offsets, strict=True):
+            if argument.is_pointer:
+                at = copied_at if place_bytes else 0
+                slot = replace(
+                    slot,
+                    output_offset=slot.output_offset + at,
+                    digests_offset=slot.digests_offset + at,
+                    recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
+                    shift=offset + index * place_bytes,
+                )
+            slots.append(slot)
+        return TimedCall(tuple(slots), copy=self.copies_outputs)
+
+    @functools.cached_property
+    def _blank_slots(self) -> list[tuple[TimedSlot, int]]:
+        return self._make_blank_slots(self.case)
+
+    def _make_blank_slots(self, case: Case) -> list[tuple[TimedSlot, int]]:
+        """Returns the arguments of a burst's first call without recipes and offsets, at or below the case's sizes.
+
+        With each is how far behind it that of the next call lies: 0 for what is only read.
+        """
+        scalars, specs = scalar_values(self.pack, case), output_specs(self.pack, case)
+        regions = self._output_regions(case, 0)
+        slots = []
+        for argument in self.pack.arguments:
             if not argument.is_pointer:
-                slots.append(TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")))
+                slots.append((TimedSlot(value=scalars[argument.name].tobytes().ljust(8, b"\0")), 0))
                 continue
             spec = specs.get(argument.name)
             region = regions.get(argument.name, _OutputRegion())
-            slots.append(
-                TimedSlot(
-                    size=buffer_bytes(call.case, argument),
-                    output_offset=region.output_offset,
-                    digests_offset=region.digests_offset,
-                    fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
-                    recipe=recipes.get(argument.name) or staged.get((index, argument.name)),
-                    shift=offset + (index * self._place_bytes(argument) if spec is not None else 0),
-                    shape=array_shape(call.case, argument),
-                )
+            slot = TimedSlot(
+                size=buffer_bytes(case, argument),
+                output_offset=region.output_offset,
+                digests_offset=region.digests_offset,
+                fill=POISON_BYTE if spec is not None and spec.initial == "poison" else 0,
+                shape=array_shape(case, argument),
             )
-        return TimedCall(tuple(slots), copy=self.copies_outputs)
+            slots.append((slot, 0 if spec is None else self._place_bytes(argument)))
+        return slots
 
     def inputs(self, call: PlannedCall, threads: int, pool: Pool | None) -> dict[str, Any]:
         """Returns the call's inputs, made lazily where they are read, on up to ``threads`` threads.
@@ -170,14 +192,15 @@ class CallMaker:
             for name, region in self._output_regions(call.case, 0).items()
         }
 
+    @functools.cached_property
     def _host_made(self) -> list[str]:
         """Returns the names of the inputs that the device cannot make."""
         return [name for name, recipe in input_recipes(self.pack, self.case, self.seed).items() if recipe is None]
 
-    @property
+    @functools.cached_property
     def _staged_bytes(self) -> int:
         """The device memory that the host-made inputs of one call take."""
-        host_made = self._host_made()
+        host_made = self._host_made
         return sum(align(buffer_bytes(self.case, each)) for each in self.pack.arguments if each.name in host_made)
 
     def _place_bytes(self, argument: Argument) -> int:
@@ -221,7 +244,7 @@ class CallMaker:
             at = end + align(regions[argument.name].digests_bytes)
         return regions
 
-    @property
+    @functools.cached_property
     def _output_stride(self) -> int:
         return sum(align(buffer_bytes(self.case, argument)) for argument in self.pack.outputs)
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from judge import __version__
 from judge.bench.timing.call_form import call_form
 from judge.bench.timing.call_maker import CallMaker, NullCallMaker
-from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline
+from judge.bench.timing.clock_bound import Burst, Line, NullBaseline, NullCalls, fit_baseline, in_words
 from judge.bench.timing.schedule import InputKey, PlannedCall
 from judge.compile.artifact import Artifact
 from judge.errors import InternalError
@@ -49,6 +49,9 @@ _KEPT_S, FRESH_S = 30 * 24 * 3600.0, 3600.0
 #: around a call, and by so many seconds of its overhead (by which calls beside a submission may differ before they do
 #: not count) and of its claim.
 _CONFIRMING_BURSTS, _AROUND_SHARE, _OVERHEAD_S, _CLAIM_S = 5, 0.15, 5e-6, 0.5e-6
+#: What an empty solve takes at most on a GPU that nobody else uses: 2 to 4 µs where the host is quick. Where other
+#: programs' kernels took turns with it, it was 0.3 ms.
+_MOST_CLAIM_S = 100e-6
 #: Incremented when the protocol changes so that older baselines no longer hold.
 _VERSION = 13
 #: Calls after each burst, and how many of these are discarded: like the first call of a submission's burst, they find
@@ -64,7 +67,8 @@ _FIRST_CALL = 1_000_000_000
 class NullBaselines:
     """Provides the null kernel's baseline of each case, from ``folder`` if it is recent enough, else measured.
 
-    ``measure`` times the bursts of a case, process by process. ``now`` returns the time of day.
+    ``measure`` times the bursts of a case, process by process, while no submission is there. ``now`` returns the time
+    of day.
     """
 
     pack: Pack
@@ -83,8 +87,18 @@ class NullBaselines:
         return self._found[case.id]
 
     def measure_again(self, case: Case) -> NullBaseline:
-        """Measures and stores the baseline, whatever was stored. Raises what ``measure`` raises."""
-        found = self._found[case.id] = fit_baseline(self.measure(case))
+        """Measures and stores the baseline, whatever was stored.
+
+        Raises what ``measure`` raises, and InternalError if other programs keep the GPU busy: what is less than such a
+        baseline would look like a forged time.
+        """
+        found = fit_baseline(self.measure(case))
+        if found.claim_s > _MOST_CLAIM_S:
+            raise InternalError(
+                f"other programs use the GPU: an empty solve takes {in_words(found.claim_s)} of it",
+                "end them, or judge when they have ended; nvidia-smi lists them",
+            )
+        self._found[case.id] = found
         self._unconfirmed.discard(case.id)
         self._store(case, found)
         return found

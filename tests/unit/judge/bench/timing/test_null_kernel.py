@@ -8,6 +8,7 @@ import pytest
 
 from judge.bench.timing.clock_bound import Burst
 from judge.bench.timing.null_kernel import NullBaselines
+from judge.errors import InternalError
 from judge.judgement import DeviceInfo
 from judge.packs.pack import Case, Pack
 from tests.host_device.judging import twice_pack
@@ -115,6 +116,20 @@ def test_a_baseline_holds_for_what_decides_it_only(
     make().of(CASE)
     make(**other).of(CASE)
     assert len(measured) == 2
+
+
+def test_a_gpu_that_others_use_has_no_baseline(tmp_path: Path) -> None:
+    claims = iter((3e-4, 2e-6))
+
+    def measure(_: Case) -> list[list[Burst]]:
+        claim_s = next(claims)
+        return [[Burst(1e-3 * calls, (claim_s,) * calls, (3e-5,) * calls) for calls in (1, 4, 8)]]
+
+    baselines = NullBaselines(PACK, DEVICE, tmp_path, measure)
+    with pytest.raises(InternalError, match=r"other programs use the GPU: an empty solve takes 300\.0 µs"):
+        baselines.measure_again(CASE)
+    assert baselines.age_s(CASE) is None
+    assert baselines.measure_again(CASE).claim_s == pytest.approx(2e-6)
 
 
 def test_a_broken_file_is_ignored(make: MakeBaselines, tmp_path: Path, measured: list[str]) -> None:
