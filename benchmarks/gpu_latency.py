@@ -59,7 +59,7 @@ ACTIVITIES: tuple[tuple[str, Any, str], ...] = (
     ("reserve memory, fill the pool", session.Session, "reserve"),
     ("load the submission", session.Session, "load"),
     ("end processes", session.Session, "finish"),
-    ("open outputs", session.Session, "open_call"),
+    ("open outputs: to shared memory", session.Session, "open_call"),
     ("host inputs and plan", case_timer.CaseTimer, "_request"),
     ("read the GPU's state", conditions.GpuConditions, "sample"),
     ("null calls beside", null_kernel.NullKernelProbe, "sample"),

@@ -27,7 +27,7 @@ _FRESH_S = 0.1
 #: Processors that were busy for a larger share of the time than this leave timed processes too little of their own.
 _MOST_BUSY_SHARE = 0.9
 #: How long processors are watched before one is reserved: some ticks of ``/proc/stat``, of 10 ms each.
-_WATCH_S = 0.2
+_WATCH_S = 0.1
 #: On a machine with fewer processors, the operating system places processes better than the judge would.
 _MIN_PROCESSORS = 8
 
