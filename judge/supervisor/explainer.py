@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from emulator.wording import wording_of
@@ -206,16 +206,20 @@ class Explainer:
             return wrong
         self._tried_starts = True
 
-        def is_right(texts: Sequence[str]) -> bool:
-            return (
-                self._is_right_now(prepared_case, Watch.NOTHING, lambda: self._caller.session().mutate(texts)) is True
-            )
+        # An answer that depends on the order of warps is right now and then, whatever starts where.
+        has_race = any(fault.other is not None for fault in wrong.memory_errors)
+        orders = (Watch.NOTHING, Watch.RUNS_AHEAD) * (_SAME_ORDERS // 2) if has_race else (Watch.NOTHING,)
+
+        def answers(texts: Sequence[str]) -> Iterator[bool | None]:
+            for order in orders:
+                yield self._is_right_now(prepared_case, order, lambda: self._caller.session().mutate(texts))
 
         own = own_lines(self._source, self._artifact.file_name)
         before = self._caller.calls
-        told = blamed(shortest(ptx_texts(self._artifact.library), MAX_PAYLOAD // 2), own, is_right, self._wording)
+        texts = shortest(ptx_texts(self._artifact.library), MAX_PAYLOAD // 2)
+        told = blamed(texts, own, lambda changed: all(answers(changed)), self._wording)
         # Unchanged kernels, loaded anew as well, must still be wrong.
-        is_cause = told and not is_right(())
+        is_cause = told and not any(answers(()))
         if self._caller.calls != before:
             self._caller.end_session()
         return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}") if is_cause else wrong

@@ -22,6 +22,7 @@ UNDEFINED_SHUFFLE = "undefined shuffle"
 UNORDERED = ("access without a fence", "unordered blocks", "unordered lanes")
 #: What explains a wrong answer, and needs no warning beside a right one.
 NOTES = (UNDEFINED_SHUFFLE, CONFLICTING, "uninitialized local read", *UNORDERED)
+_UNWRITTEN, _RACE_ON_SHARED = "uninitialized shared read", "race on shared memory"
 _LAUNCHES = ("cudaLaunch", "__cudaLaunch")
 #: No call instruction is longer.
 _CALL_BYTES = 8
@@ -31,12 +32,23 @@ _CALL_BYTES = 8
 _WORDS_OF_TRITON = (("__syncthreads() or __syncwarp()", "tl.debug_barrier()"), ("cudaMalloc #", "scratch array #"))
 
 
-def in_terms_of_source(report: ReportClaim) -> ReportClaim:
-    """Returns a report without conflicting stores in Triton's code, and with Triton's words for the others.
+def racing_reads(report: ReportClaim) -> tuple[FaultClaim, ...]:
+    """Returns reads of shared memory which nothing has written yet, on lines that race with a write to it."""
+    races = [claim for claim in report.faults if claim.kind == _RACE_ON_SHARED]
+    lines = {(claim.file, claim.line) for claim in races}
+    lines.update((claim.other.file, claim.other.line) for claim in races if claim.other is not None)
+    return tuple(each for each in report.faults if each.kind == _UNWRITTEN and (each.file, each.line) in lines)
 
-    Its compiler gives several lanes a copy of an element and lets each store its own; sums of other orders differ in
-    their last bits. The author has written one store of one value.
+
+def in_terms_of_source(report: ReportClaim) -> ReportClaim:
+    """Returns a report without what has another cause than it says, and with Triton's words for its code.
+
+    Where a line reads shared memory too early (``racing_reads``), the race alone is told. Conflicting stores of Triton
+    are left out: its compiler gives several lanes a copy of an element and lets each store its own, and sums of other
+    orders differ in their last bits. The author has written one store of one value.
     """
+    early = racing_reads(report)
+    report = dataclasses.replace(report, faults=tuple(claim for claim in report.faults if claim not in early))
     if not any(claim.file.endswith(".py") for claim in report.faults):
         return report
     kept = (claim for claim in report.faults if not (claim.kind == CONFLICTING and claim.file.endswith(".py")))

@@ -16,6 +16,7 @@ from judge.supervisor.fault_claims import (
     fault_of,
     file_name,
     in_terms_of_source,
+    racing_reads,
 )
 from judge.supervisor.likely_causes import has_one_order, in_order
 from judge.supervisor.verdict_rules import Outcome
@@ -36,10 +37,12 @@ def with_checks(
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
     A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
-    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order.
+    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order, unless
+    it has a line read what nothing has written yet (``racing_reads``).
     ``call_lines`` and ``file_name`` are as in ``outcome_of_call``.
     """
     report = in_terms_of_source(fetched.report or ReportClaim())
+    early = {(read.file, read.line) for read in map(fault_of, racing_reads(fetched.report or report))}
     own = own_lines(source, file_name)
     known = {(fault.kind, fault.file, fault.line) for fault in wrong.memory_errors}
     found = [
@@ -54,12 +57,13 @@ def with_checks(
     if not unsaid:
         return wrong
     likely = next((fault for fault in unsaid if fault.kind == _OUTSIDE_ITS_PART), None)
-    race = next((fault for fault in unsaid if fault.other is not None), None)
+    races = [fault for fault in unsaid if fault.other is not None]
+    race = next((fault for fault in races if early & _lines_of(fault)), races[0] if races else None)
     rest = [fault for fault in unsaid if fault.other is None and fault.kind != UNDEFINED_SHUFFLE]
     rest.sort(key=lambda fault: fault.kind in NOTES)
     told = [] if likely is None else [likely.message]
     is_cause = likely is not None
-    if race is not None and not has_one_order(race) and is_same_in_all_orders():
+    if race is not None and not early and not has_one_order(race) and is_same_in_all_orders():
         told += [rest[0].message] if rest and likely is None else []
         told.append(f"{SAME_IN_ALL_ORDERS}{race.message}")
     elif race is not None:
@@ -75,6 +79,11 @@ def with_checks(
         said = without_questions(wrong.message) if is_cause else wrong.message
         message = "; ".join(filter(None, (said, *told)))
     return dataclasses.replace(wrong, message=message, memory_errors=(*wrong.memory_errors, *new)[:MAX_FAULTS])
+
+
+def _lines_of(race: MemoryFault) -> set[tuple[str | None, int | None]]:
+    other = race.other
+    return {(race.file, race.line)} | (set() if other is None else {(other.file, other.line)})
 
 
 def not_imprecise(wrong: Outcome) -> Outcome:

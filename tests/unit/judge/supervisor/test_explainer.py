@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 from unittest.mock import Mock
@@ -11,7 +12,7 @@ import pytest
 
 from judge.compile.artifact import Artifact
 from judge.compile.target import Target
-from judge.judgement import Mismatch
+from judge.judgement import MemoryFault, Mismatch, RacingAccess
 from judge.packs.errors import PackError
 from judge.packs.pack import Case
 from judge.supervisor import explainer as explainer_module
@@ -106,3 +107,48 @@ def test_what_earlier_calls_left_is_named_unless_the_order_decides(orders: int) 
     wrong = Outcome(Verdict.WRONG_ANSWER, PLAIN.message, PLAIN)
     told = explainer.explain(prepared, wrong, {"output": np.full(1, 2.0, np.float32)}, 0.1).message
     assert told == (f"{LEFT_BEHIND}; {PLAIN.message}" if orders == 2 else PLAIN.message)
+
+
+class _Racing:
+    """A caller whose calls of changed kernels give the right answer, the first ``right`` times."""
+
+    def __init__(self, right: int) -> None:
+        self.calls, self._left, self._changed = 2, right, False
+
+    def session(self) -> _Racing:
+        return self
+
+    def mutate(self, texts: Sequence[str]) -> None:
+        self._changed = bool(texts)
+
+    def end_session(self) -> None:
+        self.calls = 0
+
+    def is_small(self, _: Case) -> bool:
+        return False
+
+    def call(self, *_given: object) -> tuple[CallRecord, dict[str, Array], str]:
+        self.calls += 1
+        self._left -= self._changed
+        answer = 1.0 if self._changed and self._left >= 0 else 2.0
+        record = CallRecord(RunReply(0.0, 0, "", ""), FetchReply((0,), None), 0.0)
+        return record, {"output": np.full(1, answer, np.float32)}, ""
+
+
+@pytest.mark.parametrize(("right", "has_race", "is_told"), [(1, False, True), (1, True, False), (9, True, True)])
+def test_a_start_is_blamed_beside_a_race_only_if_it_is_right_in_all_orders(
+    right: int, has_race: bool, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explainer_module, "ptx_texts", lambda _: [""])
+    monkeypatch.setattr(
+        explainer_module, "blamed", lambda _texts, _own, is_right, _wording: "it starts at 0" * is_right(["changed"])
+    )
+    artifact = Mock(Artifact, library=b"", file_name="kernel.cu", call_lines=(), target=Mock(Target))
+    pack = twice_pack()
+    explainer = Explainer(cast(Caller, _Racing(right)), pack, artifact, "", 7, has_checks=True)
+    prepared = PreparedCase(pack.cases[0], {}, lambda outputs: PLAIN if outputs["output"][0] > 1 else None)
+    access = RacingAccess("kernel.cu", 2, (32, 0, 0), (0, 0, 0), is_write=True)
+    race = MemoryFault("race on shared memory", "race", "k", "kernel.cu", 3, (0, 0, 0), (0, 0, 0), access)
+    wrong = Outcome(Verdict.WRONG_ANSWER, PLAIN.message, PLAIN, (race,) if has_race else ())
+    told = explainer.explain(prepared, wrong, {"output": np.full(1, 2.0, np.float32)}, 0.1).message
+    assert told == (f"it starts at 0; {PLAIN.message}" if is_told else PLAIN.message)

@@ -396,6 +396,22 @@ def test_a_wrong_answer_is_shown_with_the_race_that_made_it() -> None:
     assert other == RacingAccess("kernel.cu", 9, (32, 0, 0), (3, 0, 0), is_write=False)
 
 
+def test_a_read_of_what_nothing_has_written_yet_is_the_race_with_the_write() -> None:
+    early = FaultClaim(
+        "uninitialized shared read", False, "nothing has written it", "k", "/tmp/kernel.cu", 9, (0, 0, 0), (0, 0, 0)
+    )
+    never = dataclasses.replace(early, line=12)
+    first = dataclasses.replace(RACE, message="race on shared memory at kernel.cu:3", line=3, other=None)
+    report = ReportClaim(faults=(early, never, first, RACE))
+    found = with_checks(
+        _call(mismatch=WRONG), FetchReply((0, 0, 0), report), is_same_in_all_orders=lambda: pytest.fail("of no use")
+    )
+    assert found.message == f"{WRONG.message}; {RACE.message}"
+    told = [(fault.kind, fault.line) for fault in _call(fetched=FetchReply((0, 0, 0), report)).memory_errors]
+    assert (early.kind, 9) not in told
+    assert (early.kind, 12) in told
+
+
 def test_a_race_comes_before_small_errors_which_are_not_called_imprecise() -> None:
     imprecise = dataclasses.replace(
         WRONG, message=f"imprecise: largest error 3.4 times the allowed one; {WRONG.message}", imprecise=3.4
