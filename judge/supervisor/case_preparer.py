@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
+import numpy as np
+
 from judge.packs.data.inputs import make_inputs
+from judge.packs.data.storage import stored, values_of
 from judge.packs.judging import Checker, expected_outputs, make_checker, reference_outputs
 from judge.packs.pack import Case, Pack
 from judge.packs.sizes import buffer_bytes
@@ -32,7 +36,31 @@ class PreparedCase:
 
 def prepare_case(pack: Pack, seed: int, case: Case) -> PreparedCase:
     """Returns the case with inputs that are made from ``seed``, unless it is public."""
-    inputs = make_inputs(pack, case, _PUBLIC_SEED if case.is_public else seed)
+    return _prepared(pack, case, make_inputs(pack, case, _PUBLIC_SEED if case.is_public else seed))
+
+
+def scaled_down(pack: Pack, prepared_case: PreparedCase) -> PreparedCase | None:
+    """Returns the case with each array of floating-point numbers divided by a power of two, so that none exceeds 1.
+
+    None where none does, and where a number is infinite or none. Raises PackError.
+    """
+    inputs = dict(prepared_case.inputs)
+    for argument in pack.inputs:
+        if not (argument.is_pointer and argument.element.facts.is_float):
+            continue
+        values = np.asarray(inputs[argument.name])
+        largest = float(np.abs(values).max(initial=0.0))
+        if not math.isfinite(largest):
+            return None
+        if largest > 1.0:
+            smaller = stored(argument.element, values * values.dtype.type(0.5 ** math.frexp(largest)[1]))
+            inputs[argument.name] = np.ascontiguousarray(values_of(argument.element, smaller))
+    if all(inputs[name] is each for name, each in prepared_case.inputs.items()):
+        return None
+    return _prepared(pack, prepared_case.case, inputs)
+
+
+def _prepared(pack: Pack, case: Case, inputs: dict[str, Any]) -> PreparedCase:
     expected = expected_outputs(pack, case, inputs)
     check = make_checker(pack, case, inputs, expected)
     if not case.is_public:

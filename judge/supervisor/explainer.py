@@ -18,7 +18,7 @@ from judge.judgement import OF_WHOLE_LAUNCHES, Mismatch
 from judge.packs.checkers import mistake_in
 from judge.packs.errors import PackError
 from judge.packs.pack import Case, Pack
-from judge.supervisor.case_preparer import PreparedCase, prepare_case
+from judge.supervisor.case_preparer import PreparedCase, prepare_case, scaled_down
 from judge.supervisor.case_report import first_mismatch
 from judge.supervisor.extreme_starts import blamed, shortest
 from judge.supervisor.fault_claims import fault_of
@@ -43,6 +43,9 @@ _HALVES = (Element.FLOAT16, Element.BFLOAT16)
 LEFT_BEHIND = (
     "the same call is right in a new process: what earlier calls left there, in variables or in memory, makes it wrong"
 )
+#: Said of a wrong answer that is infinite or no number, and of code that computes exponentials besides.
+TOO_LARGE = "a number on the way is too large: with inputs scaled down to at most 1 the answer is right"
+_EXPONENTIAL = " (in single precision e^x overflows above x = 88.7)"
 #: Calls of programs whose launches, copies and host code may miss an order.
 _UNORDERED = re.compile(r"\bcuda\w*(?:Stream|Async|Managed|Host)")
 
@@ -80,7 +83,7 @@ class Explainer:
         # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
         self._is_more_than_rounding = False
         self._tried = self._explained = self._counted_rounds = self._tried_starts = False
-        self._tried_alone = self._tried_order = self._mistake_fails = False
+        self._tried_alone = self._tried_order = self._tried_smaller = self._mistake_fails = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
         """Returns a wrong answer with what can be said of its cause. ``wall_s`` is how long the call took."""
@@ -95,7 +98,8 @@ class Explainer:
             self._caller.end_session()
             explained = self._with_checks(case, prepared_case, explained, outputs)
         explained = self._with_first_wrong_round(case, explained)
-        return self._with_start(prepared_case, explained, wall_s)
+        started = self._with_start(prepared_case, explained, wall_s)
+        return self._with_overflow(prepared_case, explained, wall_s) if started is explained else started
 
     def _is_right_alone(self, prepared_case: PreparedCase, wrong: Outcome) -> bool:
         """Returns whether the call of the first wrong answer is wrong again after others, and right before any.
@@ -223,6 +227,34 @@ class Explainer:
         if self._caller.calls != before:
             self._caller.end_session()
         return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}") if is_cause else wrong
+
+    def _with_overflow(self, prepared_case: PreparedCase, wrong: Outcome, wall_s: float) -> Outcome:
+        """Returns the first wrong answer that is infinite or NaN, with the cause if it is right with smaller inputs."""
+        mismatch = wrong.mismatch
+        quick = self._has_checks and wall_s <= _QUICK_S and self._caller.is_small(prepared_case.case)
+        if mismatch is None or wrong.memory_errors or self._tried_smaller or not quick:
+            return wrong
+        # Those that JSON cannot carry are words.
+        finite = [[not isinstance(each, str) for each in numbers] for numbers in (mismatch.got, mismatch.expected)]
+        if all(finite[0]) or not all(finite[1]):
+            return wrong
+        self._tried_smaller = True
+        try:
+            smaller = scaled_down(self._pack, prepared_case)
+        except PackError:
+            return wrong
+        if smaller is None:
+            return wrong
+        before = self._caller.calls
+        is_right, as_before = (self._is_right_now(each, Watch.NOTHING) for each in (smaller, prepared_case))
+        if self._caller.calls != before:
+            self._caller.end_session()
+        # In the same order of warps the call itself must still be wrong.
+        if not is_right or as_before is not False:
+            return wrong
+        has_exponential = any("ex2.approx" in text for text in ptx_texts(self._artifact.library))
+        told = TOO_LARGE + (_EXPONENTIAL if has_exponential else "")
+        return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}")
 
     def _with_checks(
         self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]

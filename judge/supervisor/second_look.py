@@ -37,8 +37,8 @@ def with_checks(
     """Returns a wrong answer with what the emulator found when it ran the case again with racecheck and initcheck.
 
     A line that leaves its part of shared memory comes first in the message, then a race: the likeliest causes. A race
-    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order, unless
-    it has a line read what nothing has written yet (``racing_reads``).
+    between warps comes last where ``is_same_in_all_orders`` finds that the answer does not depend on their order,
+    unless it has a line read what nothing has written yet (``racing_reads``).
     ``call_lines`` and ``file_name`` are as in ``outcome_of_call``.
     """
     report = in_terms_of_source(fetched.report or ReportClaim())

@@ -61,7 +61,9 @@ def test_complaints() -> None:
 
 def test_a_race_may_not_show_on_a_gpu(pack_directory: Path) -> None:
     write(pack_directory, "output_limit_exceeded", "// expect: verdict=OLE,WA case=hidden cuda=WA,AC\nint x;\n")
-    listed = {item.path.parent.name: item for item in listed_submissions(load_pack(pack_directory))}["output_limit_exceeded"]
+    listed = {item.path.parent.name: item for item in listed_submissions(load_pack(pack_directory))}[
+        "output_limit_exceeded"
+    ]
     assert listed.complaint(judgement(Verdict.ACCEPTED, kind="cuda")) is None
     assert listed.complaint(judgement(Verdict.WRONG_ANSWER, "other", kind="cuda")) is None
     assert "got RE, expected AC or WA" in str(listed.complaint(judgement(Verdict.RUNTIME_ERROR, "hidden", kind="cuda")))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from judge.supervisor import case_preparer
-from judge.supervisor.case_preparer import CasePreparer
+from judge.supervisor.case_preparer import CasePreparer, PreparedCase, prepare_case, scaled_down
 from tests.host_device.judging import twice_pack
 
 CASES = twice_pack().cases
@@ -31,6 +32,20 @@ def test_cases_that_nobody_takes_are_discarded() -> None:
     with CasePreparer(twice_pack(), 7, CASES) as preparer:
         preparer.take()
     assert all(future.done() for _, future in preparer._prepared)
+
+
+def test_inputs_are_scaled_down_by_a_power_of_two() -> None:
+    pack = twice_pack()
+    case = next(case for case in CASES if case.axes["N"] == 5)
+    values = np.array([3.0, -6.5, 0.1, 0.0, 1.0], np.float32)
+    check = prepare_case(pack, 7, case).check
+    smaller = scaled_down(pack, PreparedCase(case, {"input": values, "N": np.int32(5)}, check))
+    assert smaller is not None
+    assert smaller.inputs["input"].tolist() == (values / 8).tolist()
+    assert smaller.inputs["N"] == 5
+    assert smaller.check({"output": values / 4}) is None
+    for unfit in (values / 8, np.full(5, np.inf, np.float32)):
+        assert scaled_down(pack, PreparedCase(case, {"input": unfit, "N": np.int32(5)}, check)) is None
 
 
 def test_public_cases_have_the_same_inputs_under_every_seed() -> None:

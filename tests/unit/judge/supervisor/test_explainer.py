@@ -17,7 +17,7 @@ from judge.packs.errors import PackError
 from judge.packs.pack import Case
 from judge.supervisor import explainer as explainer_module
 from judge.supervisor.case_preparer import PreparedCase
-from judge.supervisor.explainer import LEFT_BEHIND, Caller, Explainer
+from judge.supervisor.explainer import LEFT_BEHIND, TOO_LARGE, Caller, Explainer
 from judge.supervisor.layout import Array
 from judge.supervisor.session import CallRecord
 from judge.supervisor.verdict_rules import Outcome
@@ -152,3 +152,41 @@ def test_a_start_is_blamed_beside_a_race_only_if_it_is_right_in_all_orders(
     wrong = Outcome(Verdict.WRONG_ANSWER, PLAIN.message, PLAIN, (race,) if has_race else ())
     told = explainer.explain(prepared, wrong, {"output": np.full(1, 2.0, np.float32)}, 0.1).message
     assert told == (f"it starts at 0; {PLAIN.message}" if is_told else PLAIN.message)
+
+
+class _Overflowing:
+    """A caller of kernels that give no numbers where an input exceeds ``largest``."""
+
+    def __init__(self, largest: float) -> None:
+        self.calls, self._largest = 1, largest
+
+    def end_session(self) -> None:
+        self.calls = 0
+
+    def is_small(self, _: Case) -> bool:
+        return True
+
+    def call(self, _case: Case, prepared: PreparedCase, *_given: object) -> tuple[CallRecord, dict[str, Array], str]:
+        values = prepared.inputs["input"]
+        answer = 2 * values if values.max() <= self._largest else np.full_like(values, np.nan)
+        return CallRecord(RunReply(0.0, 0, "", ""), FetchReply((0,), None), 0.0), {"output": answer}, ""
+
+
+@pytest.mark.parametrize(("largest", "got", "is_told"), [(1.0, "nan", True), (1.0, 0.5, False), (0.25, "nan", False)])
+def test_what_is_right_with_smaller_inputs_is_too_large(
+    largest: float, got: float | str, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explainer_module, "ptx_texts", lambda _: ["ex2.approx.ftz.f32 %f1, %f2;"])
+    artifact = Mock(Artifact, library=b"", file_name="kernel.cu", call_lines=(), target=Mock(Target))
+    pack = twice_pack()
+    explainer = Explainer(cast(Caller, _Overflowing(largest)), pack, artifact, "", 7, has_checks=True)
+    case = next(each for each in pack.cases if each.axes["N"] == 5)
+    values = np.array([90.0, 1.0, -3.0, 0.5, 89.0], np.float32)
+    prepared = PreparedCase(case, {"input": values, "N": np.int32(5)}, lambda _: PLAIN)
+    message = "output[0] is no number, expected 180.0"
+    mismatch = Mismatch("output", ((0,),), (180.0,), (got,), 1, 5, None, None, message)
+    wrong = Outcome(Verdict.WRONG_ANSWER, message, mismatch)
+    told = explainer.explain(prepared, wrong, {"output": np.full(5, np.nan, np.float32)}, 0.1).message
+    assert told == (
+        f"{TOO_LARGE} (in single precision e^x overflows above x = 88.7); {message}" if is_told else message
+    )
