@@ -24,8 +24,9 @@ from judge.supervisor.extreme_starts import blamed, shortest
 from judge.supervisor.fault_claims import fault_of
 from judge.supervisor.layout import Array
 from judge.supervisor.likely_causes import precision, ptx_texts, with_cause
+from judge.supervisor.likely_readings import likely_reading
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.rounds import first_wrong_round
+from judge.supervisor.rounds import first_wrong_round, first_wrong_size
 from judge.supervisor.second_look import not_imprecise, with_checks
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import Outcome, ends_device
@@ -37,6 +38,8 @@ from judge.wire.messages import MAX_FAULTS, Watch
 _SAME_ORDERS = 4
 #: A call may have taken so long if it is to be made again a few times with changed kernels.
 _QUICK_S = 1.0
+#: Of so many unexplained wrong answers is asked what they would be right for.
+_MOST_READINGS = 2
 #: Elements to which floats are converted where the challenge wants it.
 _HALVES = (Element.FLOAT16, Element.BFLOAT16)
 #: Said of a wrong answer that is right in a process which has made no other call.
@@ -83,6 +86,8 @@ class Explainer:
         # Whether an answer was wrong by more than roundings, or a fault of memory was found beside one.
         self._is_more_than_rounding = False
         self._tried = self._explained = self._counted_rounds = self._tried_starts = False
+        self._readings_left = _MOST_READINGS
+        self._tried_sizes = False
         self._tried_alone = self._tried_order = self._tried_smaller = self._mistake_fails = False
 
     def explain(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array], wall_s: float) -> Outcome:
@@ -99,7 +104,12 @@ class Explainer:
             explained = self._with_checks(case, prepared_case, explained, outputs)
         explained = self._with_first_wrong_round(case, explained)
         started = self._with_start(prepared_case, explained, wall_s)
-        return self._with_overflow(prepared_case, explained, wall_s) if started is explained else started
+        if started is explained:
+            started = self._with_overflow(prepared_case, explained, wall_s)
+        if started.message != wrong.message:
+            return started
+        read = self._with_reading(prepared_case, started, outputs)
+        return self._with_first_wrong_size(case, read, wall_s) if read is started else read
 
     def _is_right_alone(self, prepared_case: PreparedCase, wrong: Outcome) -> bool:
         """Returns whether the call of the first wrong answer is wrong again after others, and right before any.
@@ -256,6 +266,20 @@ class Explainer:
         told = TOO_LARGE + (_EXPONENTIAL if has_exponential else "")
         return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}")
 
+    def _with_reading(self, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]) -> Outcome:
+        """Returns a wrong answer of which nothing is known yet with what it would be right for."""
+        mismatch = wrong.mismatch
+        if mismatch is None or wrong.memory_errors or _is_called_imprecise(wrong):
+            return wrong
+        if not self._readings_left or not self._caller.is_small(prepared_case.case):
+            return wrong
+        self._readings_left -= 1
+        told = likely_reading(self._pack, prepared_case, mismatch.output, outputs)
+        if not told:
+            return wrong
+        self._readings_left = 0
+        return dataclasses.replace(wrong, message=f"{told}; {without_questions(wrong.message)}")
+
     def _with_checks(
         self, case: Case, prepared_case: PreparedCase, wrong: Outcome, outputs: dict[str, Array]
     ) -> Outcome:
@@ -310,6 +334,16 @@ class Explainer:
         if first > fewest:
             told = f"it is right with {name} = {first - 1} and wrong with {first}"
         return dataclasses.replace(wrong, message=f"{wrong.message}; {told}")
+
+    def _with_first_wrong_size(self, case: Case, wrong: Outcome, wall_s: float) -> Outcome:
+        """Returns a wrong answer of which nothing is known yet with the size from which on it is wrong, if one is."""
+        if wrong.mismatch is None or wrong.memory_errors or self._tried_sizes or _is_called_imprecise(wrong):
+            return wrong
+        if not (self._has_checks and wall_s <= _QUICK_S / 4 and self._caller.is_small(case)):
+            return wrong
+        self._tried_sizes = True
+        told = first_wrong_size(self._pack, case, self._is_right)
+        return dataclasses.replace(wrong, message=f"{wrong.message}; {told}") if told else wrong
 
     def _is_right(self, case: Case) -> bool | None:
         """Returns whether the case is judged right; None where that is unknown."""
