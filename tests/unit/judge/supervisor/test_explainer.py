@@ -186,7 +186,8 @@ def test_what_is_right_with_smaller_inputs_is_too_large(
     message = "output[0] is no number, expected 180.0"
     mismatch = Mismatch("output", ((0,),), (180.0,), (got,), 1, 5, None, None, message)
     wrong = Outcome(Verdict.WRONG_ANSWER, message, mismatch)
-    told = explainer.explain(prepared, wrong, {"output": np.full(5, np.nan, np.float32)}, 0.1).message
+    # Quick enough for one more call, and too slow for as many as there are sizes.
+    told = explainer.explain(prepared, wrong, {"output": np.full(5, np.nan, np.float32)}, 0.5).message
     assert told == (
         f"{TOO_LARGE} (in single precision e^x overflows above x = 88.7); {message}" if is_told else message
     )
