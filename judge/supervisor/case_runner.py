@@ -284,7 +284,8 @@ class CaseRunner:
         for number in range(_ORDERS if races or unordered else 0):
             # Half of them let one warp run ahead: only those show that it overwrites what others still read.
             order = Watch.RUNS_AHEAD if number % 2 else Watch.NOTHING
-            is_late = number % 4 == 1 and bool(between_blocks or of_lanes or unordered)
+            # Whether a late store of a block matters depends on which block is the last: more of them show it.
+            is_late = number % (2 if between_blocks else 4) == 1 and bool(between_blocks or of_lanes or unordered)
             if not races and not is_late:
                 continue
             race = [*(between_blocks if is_late and not of_lanes else ()), *races, *unordered][0]
