@@ -180,7 +180,8 @@ def imprecision(times: float | None, *, has_cause: bool = False) -> str:
     """Returns the beginning of the message of an imprecise answer; empty for another one."""
     if times is None or (times > _IMPRECISE_TIMES and not has_cause):
         return ""
-    return f"{IMPRECISE}largest error {f'{times:.2g}' if times < 100 else f'{times:,.0f}'} times the allowed one; "
+    factor = f"{times:.2g} times" if times < 100 else f"{times:,.0f} times"
+    return f"{IMPRECISE}largest error {'just above' if times < 1.05 else factor} the allowed one; "
 
 
 def without_imprecision(mismatch: Mismatch) -> Mismatch:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from judge.check.compare import compare
-from judge.check.mismatch import joined
+from judge.check.mismatch import joined, without_imprecision
 from judge.check.tolerance import Expected
 from judge.supervisor.likely_causes import with_precision
 
@@ -77,6 +77,14 @@ def test_exact_answers_are_never_imprecise() -> None:
     found = compare("out", Expected(np.arange(1000), None), np.arange(1000) + (np.arange(1000) == 7))
     assert found is not None
     assert found.imprecise is None
+
+
+def test_an_error_that_is_just_too_large_is_not_called_once_the_allowed_one() -> None:
+    signs = np.where(np.arange(50) % 2, 1.0, -1.0)
+    found = compare("out", Expected(VALUES, np.full(50, 1e-3)), VALUES - 1.01e-3 * signs)
+    assert found is not None
+    assert found.message.startswith("imprecise: largest error just above the allowed one; out[0]")
+    assert without_imprecision(found).message.startswith("out[0]")
 
 
 def test_parts_are_imprecise_together() -> None:
