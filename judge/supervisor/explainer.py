@@ -5,6 +5,7 @@ Nothing here changes a verdict. Each kind of trial is made for the first wrong a
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -22,11 +23,11 @@ from judge.supervisor.case_preparer import PreparedCase, prepare_case, scaled_do
 from judge.supervisor.case_report import first_mismatch
 from judge.supervisor.extreme_starts import blamed, shortest
 from judge.supervisor.fault_claims import fault_of
+from judge.supervisor.first_wrong import first_wrong, first_wrong_size
 from judge.supervisor.layout import Array
 from judge.supervisor.likely_causes import precision, ptx_texts, with_cause
 from judge.supervisor.likely_readings import likely_reading
 from judge.supervisor.process import RequestRefused, RunnerEnded
-from judge.supervisor.rounds import first_wrong_round, first_wrong_size
 from judge.supervisor.second_look import not_imprecise, with_checks
 from judge.supervisor.session import CallRecord, Session
 from judge.supervisor.verdict_rules import Outcome, ends_device
@@ -249,14 +250,12 @@ class Explainer:
         if all(finite[0]) or not all(finite[1]):
             return wrong
         self._tried_smaller = True
-        try:
-            smaller = scaled_down(self._pack, prepared_case)
-        except PackError:
-            return wrong
-        if smaller is None:
-            return wrong
         before = self._caller.calls
-        is_right, as_before = (self._is_right_now(each, Watch.NOTHING) for each in (smaller, prepared_case))
+        is_right = as_before = None
+        with contextlib.suppress(PackError):
+            # References and checks may not take such inputs.
+            if (smaller := scaled_down(self._pack, prepared_case)) is not None:
+                is_right, as_before = (self._is_right_now(each, Watch.NOTHING) for each in (smaller, prepared_case))
         if self._caller.calls != before:
             self._caller.end_session()
         # In the same order of warps the call itself must still be wrong.
@@ -327,7 +326,7 @@ class Explainer:
         if not self._caller.is_small(case) or most == fewest:
             return wrong
         self._counted_rounds = True
-        first = first_wrong_round(fewest, most, lambda rounds: self._is_right(case.with_variable(name, rounds)))
+        first = first_wrong(fewest, most, lambda rounds: self._is_right(case.with_variable(name, rounds)))
         if first is None:
             return wrong
         told = f"it is wrong with {name} = {first}, too"

@@ -183,7 +183,7 @@ def test_what_is_right_with_smaller_inputs_is_too_large(
     case = next(each for each in pack.cases if each.axes["N"] == 5)
     values = np.array([90.0, 1.0, -3.0, 0.5, 89.0], np.float32)
     prepared = PreparedCase(case, {"input": values, "N": np.int32(5)}, lambda _: PLAIN)
-    message = "output[0] is no number, expected 180.0"
+    message = "output[0] is nan, expected 180.0"
     mismatch = Mismatch("output", ((0,),), (180.0,), (got,), 1, 5, None, None, message)
     wrong = Outcome(Verdict.WRONG_ANSWER, message, mismatch)
     # Quick enough for one more call, and too slow for as many as there are sizes.

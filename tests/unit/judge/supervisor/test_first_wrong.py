@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from judge.packs.collection.loader import load_pack
 from judge.packs.errors import PackError
 from judge.packs.pack import Case
-from judge.supervisor.rounds import first_wrong_round, first_wrong_size
+from judge.supervisor.first_wrong import first_wrong, first_wrong_size
 from tests.builds import ROOT
 
 
@@ -21,14 +22,14 @@ def test_the_first_wrong_round_is_found(fewest: int, most: int) -> None:
             tried.append(rounds)
             return rounds < first
 
-        assert first_wrong_round(fewest, most, is_right) == first
+        assert first_wrong(fewest, most, is_right) == first
         assert tried[0] == fewest
         assert len(tried) <= 9
         assert all(fewest <= rounds < most for rounds in tried)
 
 
 def test_a_run_that_tells_nothing_ends_the_search() -> None:
-    assert first_wrong_round(0, 10, lambda rounds: None if rounds else True) is None
+    assert first_wrong(0, 10, lambda rounds: None if rounds else True) is None
 
 
 MATMUL = load_pack(ROOT / "challenges" / "matmul")
@@ -62,6 +63,11 @@ def test_sizes_that_cannot_be_made_end_the_search() -> None:
     assert (
         first_wrong_size(MATMUL, WRONG, is_right) == "it is right with M = 16 and wrong with 17 (where N = 2, K = 37)"
     )
+
+
+def test_inputs_that_were_typed_have_one_size() -> None:
+    typed = dataclasses.replace(WRONG, typed={"A": (1.0,) * 62})
+    assert first_wrong_size(MATMUL, typed, lambda _: pytest.fail("not tried")) == ""
 
 
 def test_sizes_are_not_tried_for_long() -> None:

@@ -1,4 +1,4 @@
-"""Finds the round from which on the answer of an iterative challenge is wrong, and the size of an axis."""
+"""Finds the round, or the size of an axis, from which on an answer is wrong."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ import time
 from collections.abc import Callable
 
 from judge.packs.errors import PackError
+from judge.packs.form.expressions import ExpressionError
 from judge.packs.pack import Case, Pack
 
 #: How long sizes are tried, in seconds; the call under way is finished.
 _MOST_S = 3.0
 
 
-def first_wrong_round(fewest: int, wrong: int, is_right: Callable[[int], bool | None]) -> int | None:
-    """Returns the smallest number of rounds whose answer is wrong, from ``fewest`` to ``wrong``, which is known to be.
+def first_wrong(fewest: int, wrong: int, is_right: Callable[[int], bool | None]) -> int | None:
+    """Returns the smallest count whose answer is wrong, from ``fewest`` to ``wrong``, which is known to be.
 
-    ``is_right`` runs with so many rounds; where it returns None the search ends without an answer. A kernel that is
-    wrong after some rounds is taken to stay wrong. The first round is tried first: most mistakes show there.
+    ``is_right`` tries a count, of rounds for instance; where it returns None the search ends without an answer. A
+    kernel that is wrong from some count on is taken to stay wrong. The least is tried first: most mistakes show there.
     """
     right = fewest - 1
     while wrong - right > 1:
-        rounds = (right + wrong) // 2 if right >= fewest else right + 1
-        answer = is_right(rounds)
+        count = (right + wrong) // 2 if right >= fewest else right + 1
+        answer = is_right(count)
         if answer is None:
             return None
-        right, wrong = (rounds, wrong) if answer else (right, rounds)
+        right, wrong = (count, wrong) if answer else (right, count)
     return wrong
 
 
@@ -34,8 +35,10 @@ def first_wrong_size(
     """Returns the size from which on a case's answer, which is wrong, is wrong, in words; empty if none is found.
 
     One axis after the other is made as small as the answer stays wrong, larger ones first. ``is_right`` judges a case,
-    and returns None if it cannot.
+    and returns None if it cannot. Inputs that a user has typed have one size.
     """
+    if case.typed:
+        return ""
     until = clock() + _MOST_S
     told = ""
     steps = {axis.name: (axis.multiple_of, -(-max(axis.min, 1) // axis.multiple_of)) for axis in pack.axes}
@@ -44,15 +47,14 @@ def first_wrong_size(
 
         def is_right_with(count: int, name: str = name, step: int = step, case: Case = case) -> bool | None:
             smaller = case.with_variable(name, count * step)
-            if clock() > until or not all(constraint.holds(smaller.variables) for constraint in pack.constraints):
-                return None
             try:
-                return is_right(smaller)
-            except PackError:
-                # Data that code makes may not exist in every size.
+                fits = clock() <= until and all(each.holds(smaller.variables) for each in pack.constraints)
+                return is_right(smaller) if fits else None
+            except (PackError, ExpressionError):
+                # Neither data that code makes nor an expression may exist in every size.
                 return None
 
-        first = first_wrong_round(fewest, size // step, is_right_with)
+        first = first_wrong(fewest, size // step, is_right_with)
         if first is None:
             continue
         case = case.with_variable(name, first * step)
